@@ -1,0 +1,1 @@
+"""Non-stationary multi-armed bandits."""
