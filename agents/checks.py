@@ -51,7 +51,7 @@ def positive_int(what: str, given: object, *, least: int = 1, hint: str = "") ->
 def positive(what: str, given: object, *, allow_zero: bool = False, hint: str = "") -> float:
     """The given value as a float, if it is finite and above zero."""
     kind = "a finite number of at least 0" if allow_zero else "a finite number above 0"
-    if isinstance(given, bool) or not isinstance(given, int | float) and not hasattr(given, "__float__"):
+    if isinstance(given, bool) or (not isinstance(given, int | float) and not hasattr(given, "__float__")):
         raise TypeError(f"{what} must be {kind}, got {given!r}{hint and '; ' + hint}")
     value = float(given)
     if not math.isfinite(value) or value < 0 or (value == 0 and not allow_zero):

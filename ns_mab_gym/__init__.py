@@ -1,1 +1,38 @@
-"""Non-stationary multi-armed bandits."""
+"""Gymnasium environments and agents for non-stationary multi-armed bandits, with exact regret.
+
+Importing the package registers the ids of :data:`ns_mab_gym.envs.ENV_IDS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from . import envs
+
+if TYPE_CHECKING:
+    from . import agents, rewards, theory, worlds
+
+__version__ = "0.1.0"
+__all__ = ["agents", "envs", "rewards", "theory", "worlds"]
+
+# What is loaded when first asked for, so that a user of the environments does not wait for compilers.
+_LAZY: dict[str, str] = {}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(importlib.import_module(_LAZY[name], __name__), name)
+    elif name in __all__:
+        value = importlib.import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
+
+
+envs.register()

@@ -1,0 +1,203 @@
+"""The environment: one class that plays any world with any reward law."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium.error import InvalidAction, ResetNeeded
+
+from .. import rewards, worlds
+from ..agents.checks import choice, known_parameters
+from ..rewards import Law
+from ..worlds import World
+from .render import History, ansi_line, draw_frame
+
+__all__ = ["NSBanditEnv", "checked_means", "streams"]
+
+Observation = npt.NDArray[np.float32]
+
+
+def streams(rng: np.random.Generator) -> tuple[np.random.Generator, np.random.Generator]:
+    """One stream for the instance's means and one for the luck of its rounds.
+
+    They are apart so that the same seed brings the same luck whether the means were drawn or given.
+    """
+    means, luck = rng.spawn(2)
+    return means, luck
+
+
+def checked_means(means: Any, world: World, law: Law) -> npt.NDArray[np.float64]:
+    """A read-only (T, K) matrix of means that fits the world's shape and the law's support."""
+    matrix = np.asarray(means, dtype=np.float64)
+    if matrix.shape != (world.horizon, world.n_arms):
+        raise ValueError(
+            f"means must have shape (horizon, n_arms) = ({world.horizon}, {world.n_arms}), got {matrix.shape}; "
+            f'to play another shape, use gym.make("NSBandit-v0", world="table", rows=means)'
+        )
+    law.check_means(matrix)
+    if matrix.flags.writeable:
+        matrix = matrix.copy() if matrix is means else matrix
+        matrix.setflags(write=False)
+    return matrix
+
+
+class NSBanditEnv(gym.Env[Observation, np.int64]):
+    """A non-stationary multi-armed bandit.
+
+    ## Description
+    In every round the player pulls one of K arms and receives a reward whose mean depends on the arm *and on the
+    round*. The world (:mod:`ns_mab_gym.worlds`) says how the means move, whatever the player does; the reward law
+    (:mod:`ns_mab_gym.rewards`) says how rewards scatter around them.
+
+    ## Action Space
+    ``Discrete(K)``: the arm to pull. Action ``i`` is the arm that the paper calls ``i + 1``.
+
+    ## Observation Space
+    ``Box`` of K + 2 float32 numbers: the last arm, one-hot (zeros before the first round); the last reward; and t/T.
+    It tells what a player may know, never the means.
+
+    ## Rewards
+    A Python float, drawn with the round's mean of the arm pulled. The law takes one draw a round from the
+    environment's generator, whatever the arm: players on the same seed meet the same luck.
+
+    ## Starting State
+    A world that is random draws a new instance at every reset; the others always play the same means. The instance
+    is ``env.unwrapped.means``, a read-only (T, K) array. ``reset(options={"means": matrix})`` plays a given one.
+
+    ## Episode End
+    ``truncated`` is set in round T, the world's horizon. ``terminated`` never is.
+
+    ## Information
+    After a step, about the round just played: ``mu``, the (K,) means that generated the reward; ``optimal_arm``, the
+    first arm with the largest mean; ``regret``, μ* − μ_arm ≥ 0; ``round``, from 1 to T. After a reset: ``round`` 0.
+
+    ## Arguments
+    ``world``: a world, its name or what its ``to_dict()`` gave. ``reward``: ``"bernoulli"``, ``"gaussian"``,
+    ``"beta"`` or a law. ``scale``: the standard deviation of Gaussian rewards. ``concentration``: that of Beta
+    rewards. ``render_mode``: ``"ansi"`` or ``"rgb_array"``. Everything else is a parameter of the world, such as
+    ``horizon``, ``n_arms`` or ``sigma``::
+
+        gym.make("NSBandit-Smooth-v0", horizon=10_000, sigma=1e-3, reward="gaussian", scale=0.3)
+
+    ## References
+    Fiandri, Metelli, Trovò, "Sliding-Window Thompson Sampling for Non-Stationary Settings".
+
+    ## Version History
+    * v0: initial version.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 30}  # noqa: RUF012
+    _options: ClassVar[tuple[str, ...]] = ("means",)
+
+    def __init__(
+        self,
+        world: World | str | Mapping[str, Any] = "abrupt",
+        *,
+        reward: Law | str | Mapping[str, Any] = "bernoulli",
+        scale: float | None = None,
+        concentration: float | None = None,
+        render_mode: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        law_parameters = {"scale": scale, "concentration": concentration}
+        self.world = worlds.make(world, **parameters)
+        self.law = rewards.make(reward, **{k: v for k, v in law_parameters.items() if v is not None})
+        if render_mode is not None:
+            choice("render mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+
+        k = self.world.n_arms
+        low, high = np.zeros(k + 2, np.float32), np.ones(k + 2, np.float32)
+        low[k], high[k] = self.law.support
+        low[k] = min(low[k], 0.0)  # the reward that stands there before the first round
+        self.observation_space = gym.spaces.Box(low, high, dtype=np.float32)
+        self.action_space = gym.spaces.Discrete(k)
+
+        self._means: npt.NDArray[np.float64] | None = None
+        self._given = False  # whether the means came with reset's options
+        if not self.world.random:
+            self._set_means(self.world.means())
+        self._t = -1  # rounds played; -1 before the first reset
+        self._total_regret = 0.0
+        self._history: History | None = None
+
+    @property
+    def means(self) -> npt.NDArray[np.float64]:
+        """The (T, K) means of the instance being played, read-only."""
+        if self._means is None:
+            raise ResetNeeded(f"world {self.world.name!r} draws its means at reset: call reset() first")
+        return self._means
+
+    def _set_means(self, means: Any) -> None:
+        self._means = checked_means(means, self.world, self.law)
+        self._optimal_arm = self._means.argmax(axis=1)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode; ``options={"means": matrix}`` plays the given (T, K) instance."""
+        options = options or {}
+        known_parameters("reset's options", options, self._options)
+        super().reset(seed=seed)
+        means_rng, self._luck = streams(self.np_random)
+        if (given := options.get("means")) is not None:
+            self._set_means(given)
+            self._given = True
+        elif self.world.random or self._given:
+            self._set_means(self.world.means(means_rng))
+            self._given = False
+        self._t = 0
+        self._total_regret = 0.0
+        self._history = History.of(self.means) if self.render_mode == "rgb_array" else None
+        return np.zeros(self.world.n_arms + 2, np.float32), {"round": 0}
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Pull an arm."""
+        k, horizon, t = self.world.n_arms, self.world.horizon, self._t
+        try:
+            arm = operator.index(action)
+        except TypeError:
+            raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {action!r}") from None
+        if not 0 <= arm < k:
+            raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {arm}")
+        if not 0 <= t < horizon:
+            over = f"the episode ended with round {horizon}" if t > 0 else "no episode has begun"
+            raise ResetNeeded(f"{over}: call reset() before step()")
+
+        mu = self.means[t].copy()
+        mean = mu.item(arm)
+        best = self._optimal_arm.item(t)
+        regret = mu.item(best) - mean
+        reward = self.law.draw(mean, self._luck)
+
+        self._t = t = t + 1
+        self._total_regret += regret
+        self._last = (arm, reward, best, regret)
+        if self._history is not None:
+            self._history.add(arm, self._total_regret)
+
+        observation = np.zeros(k + 2, np.float32)
+        observation[arm] = 1.0
+        observation[k] = reward
+        observation[k + 1] = t / horizon
+        info = {"mu": mu, "optimal_arm": best, "regret": regret, "round": t}
+        return observation, reward, False, t == horizon, info
+
+    def render(self) -> Any:
+        """One line on the round just played (``ansi``), or a picture of the episode so far (``rgb_array``)."""
+        if self.render_mode is None:
+            gym.logger.warn('render() needs a render mode: gym.make(..., render_mode="ansi") or "rgb_array"')
+            return None
+        if self._t < 0:
+            raise ResetNeeded("nothing to render: call reset() first")
+        if self._history is not None:
+            return draw_frame(self._history)
+        if self._t == 0:
+            return f"round 0 of {self.world.horizon:,}: {self.world!r}"
+        arm, reward, best, regret = self._last
+        return ansi_line(self._t, arm, reward, self.means[self._t - 1], best, regret, self._total_regret)

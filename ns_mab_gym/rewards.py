@@ -1,0 +1,168 @@
+"""Reward laws: how a reward is drawn around its mean.
+
+Every law takes one draw from the generator a round, whatever the arm, so that agents on the same environment seed
+meet the same luck and comparisons are paired. A reward is the law's quantile (or location shift) of that draw,
+hence never smaller for an arm with a larger mean.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .agents.checks import choice, known_parameters, positive
+
+__all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "make", "names"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law(ABC):
+    """A family of reward distributions indexed by the mean.
+
+    Attributes:
+        support: the interval in which rewards lie.
+        binary: whether every reward is 0 or 1.
+        normal: whether a round's luck is a standard normal, else a uniform on [0, 1).
+        name: the law's name in :func:`ns_mab_gym.rewards.names`.
+    """
+
+    support: ClassVar[tuple[float, float]]
+    binary: ClassVar[bool] = False
+    normal: ClassVar[bool] = False
+
+    name: str = field(init=False, repr=False, default="")
+
+    @property
+    @abstractmethod
+    def subgaussian(self) -> float:
+        """λ, such that every reward of the law is λ²-subgaussian."""
+
+    @abstractmethod
+    def reward(self, mu: float, luck: float) -> float:
+        """The reward of an arm with mean ``mu`` in a round with this luck."""
+
+    def draw(self, mu: float, rng: np.random.Generator) -> float:
+        """A reward with mean ``mu``: one draw from the generator."""
+        return self.reward(mu, rng.standard_normal() if self.normal else rng.random())
+
+    def luck(self, rng: np.random.Generator, rounds: int) -> npt.NDArray[np.float64]:
+        """The luck of several rounds at once: the same numbers that one draw a round would give."""
+        return rng.standard_normal(rounds) if self.normal else rng.random(rounds)
+
+    def check_means(self, means: npt.NDArray[np.float64]) -> None:
+        """Raise a ValueError if a mean lies outside of what the law can have."""
+        low, high = self.support
+        smallest, largest = float(means.min()), float(means.max())
+        got = f"got means from {smallest:g} to {largest:g}"
+        if not math.isfinite(smallest) or not math.isfinite(largest):
+            raise ValueError(f"means must be finite, {got}")
+        if smallest < low or largest > high:
+            raise ValueError(
+                f"{self.name} rewards need means in [{low:g}, {high:g}], {got}; rescale them, or use reward='gaussian'"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bernoulli(Law):
+    """1 with probability μ, else 0. ½-subgaussian (λ² = ¼, Hoeffding)."""
+
+    support: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    binary: ClassVar[bool] = True
+    name: str = field(init=False, repr=False, default="bernoulli")
+
+    @property
+    def subgaussian(self) -> float:
+        """λ = ½."""
+        return 0.5
+
+    def reward(self, mu: float, luck: float) -> float:
+        """1 where the uniform luck falls below the mean."""
+        return 1.0 if luck < mu else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gaussian(Law):
+    """Normal with mean μ and standard deviation ``scale``.
+
+    Attributes:
+        scale: λ, the standard deviation.
+    """
+
+    support: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    normal: ClassVar[bool] = True
+
+    scale: float = 0.5
+    name: str = field(init=False, repr=False, default="gaussian")
+
+    def __post_init__(self) -> None:
+        """Check the scale."""
+        positive("scale", self.scale)
+
+    @property
+    def subgaussian(self) -> float:
+        """λ = scale."""
+        return self.scale
+
+    def reward(self, mu: float, luck: float) -> float:
+        """The mean plus the scaled normal luck."""
+        return mu + self.scale * luck
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beta(Law):
+    """Beta(cμ, c(1−μ)) on [0, 1]: mean μ, variance μ(1−μ)/(c+1); 0 or 1 where μ is.
+
+    Attributes:
+        concentration: c; the larger, the closer rewards stay to their mean.
+    """
+
+    support: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    concentration: float = 10.0
+    name: str = field(init=False, repr=False, default="beta")
+
+    def __post_init__(self) -> None:
+        """Check the concentration."""
+        positive("concentration", self.concentration)
+
+    @property
+    def subgaussian(self) -> float:
+        """λ² = 1/(4(c+1)) (Marchal and Arbel, "On the sub-Gaussianity of the Beta and Dirichlet", 2017)."""
+        return 0.5 / math.sqrt(self.concentration + 1)
+
+    def reward(self, mu: float, luck: float) -> float:
+        """The Beta quantile at the uniform luck."""
+        from .quantile import beta_quantile  # compiled; other laws do without numba
+
+        return float(beta_quantile(luck, self.concentration * mu, self.concentration * (1 - mu)))
+
+
+LAWS: dict[str, type[Law]] = {"bernoulli": Bernoulli, "gaussian": Gaussian, "beta": Beta}
+
+
+def names() -> list[str]:
+    """The names that :func:`make` knows."""
+    return list(LAWS)
+
+
+def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
+    """A reward law from its name, from ``dataclasses.asdict`` of another, or that law itself.
+
+    Args:
+        law: a name, a mapping with a ``name`` and parameters, or a law.
+        parameters: parameters to set or to change, such as ``scale``.
+    """
+    if isinstance(law, Mapping):
+        described = dict(law)
+        return make(described.pop("name", None), **(described | parameters))
+    kind = type(law) if isinstance(law, Law) else LAWS[choice("reward law", law, LAWS)]
+    allowed = tuple(f.name for f in dataclasses.fields(kind) if f.init)
+    known_parameters(f"reward law {kind.name!r}", parameters, allowed)
+    return dataclasses.replace(law, **parameters) if isinstance(law, Law) else kind(**parameters)

@@ -1,0 +1,103 @@
+"""The four worlds of the paper's experiments, to the letter of its appendix on experimental details."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ..agents.checks import positive, positive_int
+from .base import FloatArray, World
+
+__all__ = ["Abrupt", "GeneralAbrupt", "Smooth"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abrupt(World):
+    """Piecewise-constant abruptly changing world (paper, Equation eqabr1): 10 arms, 3 breakpoints.
+
+    Arm 10 (μ = 0.6) is best in phases 1 and 3, arm 1 (μ = 0.99) in phases 2 and 4; arms 2 to 8 never move. With
+    another horizon the breakpoints stay at the same fractions of T: 0.3, 0.6 and 0.8.
+
+    >>> Abrupt().means()[[14_998, 14_999]][:, [0, 8, 9]]  # rounds 14 999 and 15 000, arms 1, 9 and 10
+    array([[0.1 , 0.55, 0.6 ],
+           [0.99, 0.15, 0.1 ]])
+    """
+
+    name: str = field(init=False, repr=False, default="abrupt")
+
+    @property
+    def n_arms(self) -> int:
+        """K = 10."""
+        return 10
+
+    def _first_or_third_phase(self) -> npt.NDArray[np.bool_]:
+        """Where "t < 15000 or 30000 < t < 40000", in tenths of T so that no rounding moves an edge."""
+        tenths = 10 * np.arange(1, self.horizon + 1)
+        return (tenths < 3 * self.horizon) | ((6 * self.horizon < tenths) & (tenths < 8 * self.horizon))
+
+    def _means(self, rng: np.random.Generator) -> FloatArray:
+        means = np.empty((self.horizon, 10))
+        means[:, 1:8] = 0.2 + 0.05 * np.arange(7)
+        odd_phase = self._first_or_third_phase()
+        for arm, inside, outside in ((1, 0.1, 0.99), (9, 0.55, 0.15), (10, 0.6, 0.1)):
+            means[:, arm - 1] = np.where(odd_phase, inside, outside)
+        return means
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralAbrupt(Abrupt):
+    """General abruptly changing world (paper, Equation eqabr2): the abrupt world with sinusoids inside phases.
+
+    The best arm jumps at the abrupt world's breakpoints; in between, arms 2, 4 and 6 always, and arms 1, 9 and
+    10 in the second and fourth phase, move with 0.1 sin(0.001 t). The sinusoids keep their period at any horizon.
+    """
+
+    name: str = field(init=False, repr=False, default="general-abrupt")
+
+    def _means(self, rng: np.random.Generator) -> FloatArray:
+        means = super()._means(rng)
+        wave = 0.1 * np.sin(0.001 * self._rounds())
+        for arm in (2, 4, 6):
+            means[:, arm - 1] += wave
+        odd_phase = self._first_or_third_phase()
+        for arm, inside, outside in ((1, 0.1, 0.9), (9, 0.55, 0.15), (10, 0.6, 0.1)):
+            means[:, arm - 1] = np.where(odd_phase, inside, outside + wave)
+        return means
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smooth(World):
+    """Smoothly changing world (paper, Equation smoothequation2): the best arm sweeps over all arms and back.
+
+    μ_{i,t} = (K−1)/K − |w(t) − i|/K with w(t) = 1 + (K−1)(1 + sin(σt))/2.
+
+    Attributes:
+        n_arms: K, the number of arms.
+        sigma: σ, the speed. The paper plays 1e-4 and 1e-3.
+    """
+
+    n_arms: int = 10
+    sigma: float = 1e-4
+    name: str = field(init=False, repr=False, default="smooth")
+
+    def __post_init__(self) -> None:
+        """Check the number of arms and the speed."""
+        super().__post_init__()
+        positive_int("n_arms", self.n_arms, least=2)
+        positive("sigma", self.sigma)
+
+    @property
+    def lipschitz(self) -> float:
+        """σ: the paper tunes with it, although no mean moves by more than σ(K−1)/(2K) in one round."""
+        return self.sigma
+
+    def _means(self, rng: np.random.Generator) -> FloatArray:
+        k = self.n_arms
+        w = 1 + (k - 1) * (1 + np.sin(self.sigma * self._rounds())) / 2
+        means = np.empty((self.horizon, k))
+        for i in range(1, k + 1):
+            # Where the best arm stands exactly on w, rounding may leave -1e-17 at the far end: 0 is meant.
+            means[:, i - 1] = np.maximum((k - 1) / k - np.abs(w - i) / k, 0.0)
+        return means

@@ -1,0 +1,141 @@
+"""Your own world: a table of means, one column an arm, one row a round."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..agents.checks import choice, positive_int
+from .base import FloatArray, World
+
+__all__ = ["Table", "read_means"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(World):
+    """Means from an array or from a file (``.csv``, ``.parquet``, ``.npz``).
+
+    A CSV file may begin with a header row of arm names; an ``.npz`` file holds one array, or one called ``means``.
+
+    >>> Table(rows=[[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])
+    Table(horizon=3, rows=((0.1, 0.9), (0.8, 0.2), (0.8, 0.3)), path=None, n_arms=2)
+
+    Attributes:
+        rows: the means, T rows of K numbers; or
+        path: the file that holds them.
+        horizon: T; that of the table, which it must match if given.
+        n_arms: K; that of the table, which it must match if given.
+    """
+
+    rows: tuple[tuple[float, ...], ...] | npt.ArrayLike | None = None
+    path: str | None = None
+    horizon: int = 0
+    n_arms: int = 0
+    name: str = field(init=False, repr=False, default="table")
+
+    def __post_init__(self) -> None:
+        """Read the table and check it, so that a world that exists is a world that can be played."""
+        if (self.rows is None) == (self.path is None):
+            raise ValueError("a table world takes either rows= (an array of means) or path= (a file)")
+        if self.path is not None:
+            object.__setattr__(self, "path", str(self.path))
+        for what, has in zip(("horizon", "n_arms"), self._values.shape, strict=True):
+            given = getattr(self, what)
+            if positive_int(what, given, least=0) not in (0, has):
+                raise ValueError(f"{what} is {given} but the table has {has}; leave {what} out to take the table's")
+            object.__setattr__(self, what, has)
+        if self.rows is not None:
+            object.__setattr__(self, "rows", tuple(map(tuple, self._values.tolist())))
+
+    @cached_property
+    def _values(self) -> FloatArray:
+        values = read_means(self.path) if self.path is not None else _as_matrix("rows", self.rows)
+        values.setflags(write=False)
+        return values
+
+    def _means(self, rng: np.random.Generator) -> FloatArray:
+        return self._values
+
+
+def read_means(path: str | Path) -> FloatArray:
+    """The (T, K) matrix of means in a ``.csv``, ``.parquet`` or ``.npz`` file."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"no file of means at {str(file)!r}")
+    readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz}
+    return readers[choice("kind of table", file.suffix.lower(), readers)](file)
+
+
+def _read_csv(file: Path) -> FloatArray:
+    with file.open(newline="", encoding="utf-8-sig") as handle:
+        numbered = [(line, row) for line, row in enumerate(csv.reader(handle), start=1) if row]
+    if numbered and not any(_is_number(cell) for cell in numbered[0][1]):
+        del numbered[0]  # a header of arm names
+    if not numbered:
+        raise ValueError(f"{str(file)!r} holds no means; give one row a round and one column an arm")
+    width = len(numbered[0][1])
+    for line, row in numbered:
+        if len(row) != width:
+            raise ValueError(f"{str(file)!r}, line {line}: {len(row)} columns where the first row has {width}")
+        for column, cell in enumerate(row, start=1):
+            if not _is_number(cell):
+                raise ValueError(f"{str(file)!r}, line {line}, column {column}: {cell!r} is not a number")
+    return _as_matrix(repr(str(file)), [[float(cell) for cell in row] for _, row in numbered])
+
+
+def _read_parquet(file: Path) -> FloatArray:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError("reading Parquet needs pyarrow: pip install 'ns-mab-gym[experiments]'") from None
+    table = pq.read_table(file)
+    for column in table.column_names:
+        kind = str(table.schema.field(column).type)
+        if not kind.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
+            raise ValueError(f"{str(file)!r}, column {column!r}: {kind} is not a number")
+    return _as_matrix(repr(str(file)), [column.to_numpy() for column in table.columns], transpose=True)
+
+
+def _read_npz(file: Path) -> FloatArray:
+    with np.load(file, allow_pickle=False) as archive:
+        keys = archive.files
+        if len(keys) != 1 and "means" not in keys:
+            raise ValueError(f"{str(file)!r} holds {keys}; save one array, or call the array of means 'means'")
+        return _as_matrix(repr(str(file)), archive["means" if "means" in keys else keys[0]])
+
+
+def _as_matrix(source: str, values: Any, *, transpose: bool = False) -> FloatArray:
+    """A checked (T, K) float64 copy of the values."""
+    if isinstance(values, Sequence) and len({np.size(row) for row in values}) > 1:
+        raise ValueError(f"the rows of {source} differ in length; every round needs one mean for each arm")
+    try:
+        matrix = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{source} holds something that is not a number") from None
+    if transpose:
+        matrix = np.ascontiguousarray(matrix.T)
+    if matrix.size == 0:
+        raise ValueError(f"{source} is empty; give one row a round and one column an arm")
+    if matrix.ndim != 2:
+        raise ValueError(f"{source} must be a table of T rounds by K arms, got shape {matrix.shape}")
+    if matrix.shape[1] < 2:
+        raise ValueError(f"a bandit needs at least 2 arms, {source} has {matrix.shape[1]} column")
+    if not np.isfinite(matrix).all():
+        bad = np.argwhere(~np.isfinite(matrix))[0] + 1
+        raise ValueError(f"{source} is NaN or infinite at round {bad[0]}, arm {bad[1]}")
+    return matrix
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
