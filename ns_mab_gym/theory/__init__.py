@@ -1,16 +1,37 @@
-"""What makes a world hard: the paper's sets, gaps and bounds as functions of a (T, K) matrix of means."""
+"""What makes a world hard: the paper's sets, gaps and bounds as functions of a (T, K) matrix of means.
+
+Definitions, theorems and assumptions are counted in the order in which the paper states them: Definitions 1
+(unlearnable set), 2 (gap), 3 (breakpoint), 4 (phase), 5 (pseudophase), 6 (general breakpoints); Theorems 1, 2
+(general), 3, 4 (abrupt), 5, 6 (smooth), the odd ones for Beta-SWTS, the even ones for γ-SWGTS; Assumptions 1
+(Bernoulli), 2 (subgaussian), 3 (Lipschitz), 4 (smoothness).
+"""
 
 from .facts import best_arm_switches, best_arms, breakpoints, knowledge, lipschitz, variation
 from .matrix import Leaders, as_means, leaders
+from .phases import general_breakpoints, phases, pseudophase_set, pseudophases
+from .sets import gap, gaps, learnable_set, margins, unlearnable_set
+from .ties import TieGrowth, near_ties, tie_growth
 
 __all__ = [
     "Leaders",
+    "TieGrowth",
     "as_means",
     "best_arm_switches",
     "best_arms",
     "breakpoints",
+    "gap",
+    "gaps",
+    "general_breakpoints",
     "knowledge",
     "leaders",
+    "learnable_set",
     "lipschitz",
+    "margins",
+    "near_ties",
+    "phases",
+    "pseudophase_set",
+    "pseudophases",
+    "tie_growth",
+    "unlearnable_set",
     "variation",
 ]

@@ -51,7 +51,8 @@ def lipschitz(means: npt.ArrayLike) -> float:
 
 def best_arms(means: npt.ArrayLike) -> Ints:
     """i*(t) for every round, 0-based arms, ties to the lowest index; shape (T,)."""
-    return np.argmax(as_means(means), axis=1)
+    arms: Ints = as_means(means).argmax(axis=1)
+    return arms
 
 
 def best_arm_switches(means: npt.ArrayLike) -> Ints:

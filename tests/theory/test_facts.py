@@ -46,9 +46,7 @@ def test_leaders_are_the_best_and_the_best_of_the_rest(means):
         assert rival[t] == max(row[: arm[t]] + row[arm[t] + 1 :])
 
 
-@pytest.mark.parametrize(
-    "rounds", [1, 2, matrix.BLOCK - 1, matrix.BLOCK, matrix.BLOCK + 1, 2 * matrix.BLOCK + 1]
-)
+@pytest.mark.parametrize("rounds", [1, 2, matrix.BLOCK - 1, matrix.BLOCK, matrix.BLOCK + 1, 2 * matrix.BLOCK + 1])
 def test_blocks_leave_no_seam(rounds):
     means = np.random.default_rng(rounds).integers(0, 3, (rounds, 3)) / 2
     moves = np.abs(np.diff(means, axis=0)).max(axis=1)
