@@ -32,4 +32,9 @@ def register() -> None:
     """Register every id that Gymnasium does not know yet."""
     for env_id, kwargs in ENV_IDS.items():
         if env_id not in gym.registry:
-            gym.register(id=env_id, entry_point="ns_mab_gym.envs.bandit:NSBanditEnv", kwargs=kwargs)
+            gym.register(
+                id=env_id,
+                entry_point="ns_mab_gym.envs.bandit:NSBanditEnv",
+                vector_entry_point="ns_mab_gym.envs.vector:NSBanditVectorEnv",
+                kwargs=kwargs,
+            )
