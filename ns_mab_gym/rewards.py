@@ -39,6 +39,17 @@ class Law(ABC):
 
     name: str = field(init=False, repr=False, default="")
 
+    def __post_init__(self) -> None:
+        """Keep the parameters plain, so that ``repr`` can be pasted back and JSON can hold them."""
+        for parameter in self.parameters():
+            if isinstance(value := getattr(self, parameter), np.generic):
+                object.__setattr__(self, parameter, value.item())
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        """The names of the parameters that this law takes."""
+        return tuple(f.name for f in dataclasses.fields(cls) if f.init)
+
     @property
     @abstractmethod
     def subgaussian(self) -> float:
@@ -103,6 +114,7 @@ class Gaussian(Law):
 
     def __post_init__(self) -> None:
         """Check the scale."""
+        super().__post_init__()
         positive("scale", self.scale)
 
     @property
@@ -130,6 +142,7 @@ class Beta(Law):
 
     def __post_init__(self) -> None:
         """Check the concentration."""
+        super().__post_init__()
         positive("concentration", self.concentration)
 
     @property
@@ -163,6 +176,5 @@ def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
         described = dict(law)
         return make(described.pop("name", None), **(described | parameters))
     kind = type(law) if isinstance(law, Law) else LAWS[choice("reward law", law, LAWS)]
-    allowed = tuple(f.name for f in dataclasses.fields(kind) if f.init)
-    known_parameters(f"reward law {kind.name!r}", parameters, allowed)
+    known_parameters(f"reward law {kind.name!r}", parameters, kind.parameters())
     return dataclasses.replace(law, **parameters) if isinstance(law, Law) else kind(**parameters)

@@ -15,6 +15,7 @@ from .. import rewards, worlds
 from ..agents.checks import choice, known_parameters
 from ..rewards import Law
 from ..worlds import World
+from ..worlds.table import as_matrix
 from .render import History, ansi_line, draw_frame
 
 __all__ = ["NSBanditEnv", "checked_means", "streams"]
@@ -32,17 +33,15 @@ def streams(rng: np.random.Generator) -> tuple[np.random.Generator, np.random.Ge
 
 
 def checked_means(means: Any, world: World, law: Law) -> npt.NDArray[np.float64]:
-    """A read-only (T, K) matrix of means that fits the world's shape and the law's support."""
-    matrix = np.asarray(means, dtype=np.float64)
+    """A read-only copy of a (T, K) matrix of means that fits the world's shape and the law's support."""
+    matrix = as_matrix("means", means)
     if matrix.shape != (world.horizon, world.n_arms):
         raise ValueError(
             f"means must have shape (horizon, n_arms) = ({world.horizon}, {world.n_arms}), got {matrix.shape}; "
             f'to play another shape, use gym.make("NSBandit-v0", world="table", rows=means)'
         )
     law.check_means(matrix)
-    if matrix.flags.writeable:
-        matrix = matrix.copy() if matrix is means else matrix
-        matrix.setflags(write=False)
+    matrix.setflags(write=False)
     return matrix
 
 
@@ -121,7 +120,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._means: npt.NDArray[np.float64] | None = None
         self._given = False  # whether the means came with reset's options
         if not self.world.random:
-            self._set_means(self.world.means())
+            self._set_means(checked_means(self.world.means(), self.world, self.law))
         self._t = -1  # rounds played; -1 before the first reset
         self._total_regret = 0.0
         self._history: History | None = None
@@ -131,11 +130,12 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         """The (T, K) means of the instance being played, read-only."""
         if self._means is None:
             raise ResetNeeded(f"world {self.world.name!r} draws its means at reset: call reset() first")
+        self._means.setflags(write=False)  # a pickle or a deep copy forgets it
         return self._means
 
-    def _set_means(self, means: Any) -> None:
-        self._means = checked_means(means, self.world, self.law)
-        self._optimal_arm = self._means.argmax(axis=1)
+    def _set_means(self, means: npt.NDArray[np.float64]) -> None:
+        self._means = means
+        self._optimal_arm = means.argmax(axis=1)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -143,14 +143,16 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         """Begin an episode; ``options={"means": matrix}`` plays the given (T, K) instance."""
         options = options or {}
         known_parameters("reset's options", options, self._options)
+        given = options.get("means")
+        if given is not None:  # checked first, so that a bad matrix leaves the running episode as it was
+            given = checked_means(given, self.world, self.law)
         super().reset(seed=seed)
         means_rng, self._luck = streams(self.np_random)
-        if (given := options.get("means")) is not None:
+        if given is not None:
             self._set_means(given)
-            self._given = True
         elif self.world.random or self._given:
-            self._set_means(self.world.means(means_rng))
-            self._given = False
+            self._set_means(checked_means(self.world.means(means_rng), self.world, self.law))
+        self._given = given is not None
         self._t = 0
         self._total_regret = 0.0
         self._history = History.of(self.means) if self.render_mode == "rgb_array" else None
@@ -198,6 +200,8 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         if self._history is not None:
             return draw_frame(self._history)
         if self._t == 0:
-            return f"round 0 of {self.world.horizon:,}: {self.world!r}"
+            return (
+                f"round 0 of {self.world.horizon:,}: world {self.world.name!r}, {self.world.n_arms} arms, {self.law!r}"
+            )
         arm, reward, best, regret = self._last
         return ansi_line(self._t, arm, reward, self.means[self._t - 1], best, regret, self._total_regret)

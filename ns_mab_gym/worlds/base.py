@@ -37,6 +37,9 @@ class World(ABC):
 
     def __post_init__(self) -> None:
         """Check the parameters: nothing is drawn from a world that makes no sense."""
+        for parameter in self.parameters():
+            if isinstance(value := getattr(self, parameter), np.generic):  # keeps repr and JSON plain
+                object.__setattr__(self, parameter, value.item())
         positive_int("horizon", self.horizon)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -28,14 +29,12 @@ class Stationary(World):
     def __post_init__(self) -> None:
         """Check that there are two finite means or more."""
         super().__post_init__()
-        try:
-            mu = tuple(float(m) for m in self.mu)
-        except (TypeError, ValueError):
-            raise TypeError(f"mu must be a sequence of numbers, one an arm, got {self.mu!r}") from None
-        positive_int("the number of means in mu", len(mu), least=2)
-        if not np.isfinite(mu).all():
+        if not isinstance(self.mu, Iterable) or not all(isinstance(m, int | float | np.number) for m in self.mu):
+            raise TypeError(f"mu must be a sequence of numbers, one an arm, got {self.mu!r}")
+        object.__setattr__(self, "mu", tuple(float(m) for m in self.mu))
+        positive_int("the number of means in mu", len(self.mu), least=2)
+        if not np.isfinite(self.mu).all():
             raise ValueError(f"mu must be finite, got {self.mu!r}")
-        object.__setattr__(self, "mu", mu)
 
     @property
     def n_arms(self) -> int:

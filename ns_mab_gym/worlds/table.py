@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,14 +16,15 @@ import numpy.typing as npt
 from ..agents.checks import choice, positive_int
 from .base import FloatArray, World
 
-__all__ = ["Table", "read_means"]
+__all__ = ["Table", "as_matrix", "read_means"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table(World):
     """Means from an array or from a file (``.csv``, ``.parquet``, ``.npz``).
 
-    A CSV file may begin with a header row of arm names; an ``.npz`` file holds one array, or one called ``means``.
+    The first row of a CSV file is a header if no cell of it is a number; an ``.npz`` file holds one array, or one
+    called ``means``.
 
     >>> Table(rows=[[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])
     Table(horizon=3, rows=((0.1, 0.9), (0.8, 0.2), (0.8, 0.3)), path=None, n_arms=2)
@@ -35,9 +37,9 @@ class Table(World):
     """
 
     rows: tuple[tuple[float, ...], ...] | npt.ArrayLike | None = None
-    path: str | None = None
-    horizon: int = 0
-    n_arms: int = 0
+    path: str | Path | None = None
+    horizon: int = None  # type: ignore[assignment]  # always an int once made
+    n_arms: int = None  # type: ignore[assignment]
     name: str = field(init=False, repr=False, default="table")
 
     def __post_init__(self) -> None:
@@ -48,7 +50,7 @@ class Table(World):
             object.__setattr__(self, "path", str(self.path))
         for what, has in zip(("horizon", "n_arms"), self._values.shape, strict=True):
             given = getattr(self, what)
-            if positive_int(what, given, least=0) not in (0, has):
+            if given is not None and positive_int(what, given) != has:
                 raise ValueError(f"{what} is {given} but the table has {has}; leave {what} out to take the table's")
             object.__setattr__(self, what, has)
         if self.rows is not None:
@@ -56,12 +58,10 @@ class Table(World):
 
     @cached_property
     def _values(self) -> FloatArray:
-        values = read_means(self.path) if self.path is not None else _as_matrix("rows", self.rows)
-        values.setflags(write=False)
-        return values
+        return read_means(self.path) if self.path is not None else as_matrix("rows", self.rows)
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        return self._values
+        return self._values.copy()
 
 
 def read_means(path: str | Path) -> FloatArray:
@@ -74,8 +74,11 @@ def read_means(path: str | Path) -> FloatArray:
 
 
 def _read_csv(file: Path) -> FloatArray:
-    with file.open(newline="", encoding="utf-8-sig") as handle:
-        numbered = [(line, row) for line, row in enumerate(csv.reader(handle), start=1) if row]
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as handle:
+            numbered = [(line, row) for line, row in enumerate(csv.reader(handle), start=1) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{str(file)!r} cannot be read as CSV: {error}") from None
     if numbered and not any(_is_number(cell) for cell in numbered[0][1]):
         del numbered[0]  # a header of arm names
     if not numbered:
@@ -87,36 +90,45 @@ def _read_csv(file: Path) -> FloatArray:
         for column, cell in enumerate(row, start=1):
             if not _is_number(cell):
                 raise ValueError(f"{str(file)!r}, line {line}, column {column}: {cell!r} is not a number")
-    return _as_matrix(repr(str(file)), [[float(cell) for cell in row] for _, row in numbered])
+    return as_matrix(repr(str(file)), [[float(cell) for cell in row] for _, row in numbered])
 
 
 def _read_parquet(file: Path) -> FloatArray:
     try:
+        import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise ImportError("reading Parquet needs pyarrow: pip install 'ns-mab-gym[experiments]'") from None
-    table = pq.read_table(file)
+    try:
+        table = pq.read_table(file)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{str(file)!r} cannot be read as Parquet: {error}") from None
     for column in table.column_names:
         kind = str(table.schema.field(column).type)
         if not kind.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
             raise ValueError(f"{str(file)!r}, column {column!r}: {kind} is not a number")
-    return _as_matrix(repr(str(file)), [column.to_numpy() for column in table.columns], transpose=True)
+    return as_matrix(repr(str(file)), [column.to_numpy() for column in table.columns], transpose=True)
 
 
 def _read_npz(file: Path) -> FloatArray:
+    if not zipfile.is_zipfile(file):
+        raise ValueError(f"{str(file)!r} cannot be read as npz: it is not a zip archive; save it with numpy.savez")
     with np.load(file, allow_pickle=False) as archive:
         keys = archive.files
         if len(keys) != 1 and "means" not in keys:
             raise ValueError(f"{str(file)!r} holds {keys}; save one array, or call the array of means 'means'")
-        return _as_matrix(repr(str(file)), archive["means" if "means" in keys else keys[0]])
+        return as_matrix(repr(str(file)), archive["means" if "means" in keys else keys[0]])
 
 
-def _as_matrix(source: str, values: Any, *, transpose: bool = False) -> FloatArray:
-    """A checked (T, K) float64 copy of the values."""
-    if isinstance(values, Sequence) and len({np.size(row) for row in values}) > 1:
+def as_matrix(source: str, values: Any, *, transpose: bool = False) -> FloatArray:
+    """A checked (T, K) float64 copy of the values; ``source`` is what messages call them."""
+    if isinstance(values, Sequence) and len({len(row) for row in values if isinstance(row, Sized)}) > 1:
         raise ValueError(f"the rows of {source} differ in length; every round needs one mean for each arm")
     try:
-        matrix = np.array(values, dtype=np.float64)
+        given = np.asarray(values)
+        if not _holds_numbers(given):
+            raise TypeError
+        matrix = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{source} holds something that is not a number") from None
     if transpose:
@@ -131,6 +143,13 @@ def _as_matrix(source: str, values: Any, *, transpose: bool = False) -> FloatArr
         bad = np.argwhere(~np.isfinite(matrix))[0] + 1
         raise ValueError(f"{source} is NaN or infinite at round {bad[0]}, arm {bad[1]}")
     return matrix
+
+
+def _holds_numbers(array: npt.NDArray[Any]) -> bool:
+    """Whether there is no text in the array; NumPy alone would take the text "0.5" for a number."""
+    if array.dtype.kind == "O":
+        return not any(isinstance(cell, str) for cell in array.flat)
+    return array.dtype.kind in "iuf"
 
 
 def _is_number(cell: str) -> bool:

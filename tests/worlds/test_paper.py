@@ -1,0 +1,100 @@
+"""The paper's four worlds equal its equations, evaluated here one arm and one round at a time in plain Python."""
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ns_mab_gym import worlds
+from ns_mab_gym.theory import breakpoints
+
+ODD, EVEN = (0.1, 0.55, 0.6), (0.99, 0.15, 0.1)
+NAMED_ROUNDS = {1: ODD, 14_999: ODD, 15_000: EVEN, 30_000: EVEN, 30_001: ODD, 39_999: ODD, 40_000: EVEN, 50_000: EVEN}
+
+
+def in_odd_phase(t, horizon=50_000):
+    """The appendix's "t < 15000 or 30000 < t < 40000", as exact fractions of the horizon."""
+    x = Fraction(t, horizon)
+    return x < Fraction(3, 10) or Fraction(6, 10) < x < Fraction(8, 10)
+
+
+def abrupt(i, t, horizon=50_000):
+    if 2 <= i <= 8:
+        return 0.2 + 0.05 * (i - 2)
+    odd, even = {1: (0.1, 0.99), 9: (0.55, 0.15), 10: (0.6, 0.1)}[i]
+    return odd if in_odd_phase(t, horizon) else even
+
+
+def general_abrupt(i, t, horizon=50_000):
+    if i in (3, 5, 7, 8):
+        return 0.2 + 0.05 * (i - 2)
+    if i in (2, 4, 6):
+        return 0.2 + 0.05 * (i - 2) + 0.1 * math.sin(0.001 * t)
+    odd, even = {1: (0.1, 0.9), 9: (0.55, 0.15), 10: (0.6, 0.1)}[i]
+    return odd if in_odd_phase(t, horizon) else even + 0.1 * math.sin(0.001 * t)
+
+
+def smooth(i, t, sigma, k=10):
+    w = 1 + (k - 1) * (1 + math.sin(sigma * t)) / 2
+    return (k - 1) / k - abs(w - i) / k
+
+
+def random_rounds(horizon, seed):
+    return random.Random(seed).sample(range(1, horizon + 1), min(horizon, 100))
+
+
+def assert_follows(means, equation, rounds):
+    expected = [[equation(i, t) for i in range(1, means.shape[1] + 1)] for t in rounds]
+    np.testing.assert_allclose(means[np.array(rounds) - 1], expected, rtol=0, atol=1e-13)
+
+
+def test_abrupt_at_the_named_rounds():
+    means = worlds.Abrupt().means()
+    assert means.shape == (50_000, 10)
+    for t, expected in NAMED_ROUNDS.items():
+        assert tuple(means[t - 1, [0, 8, 9]]) == expected, f"round {t}"
+    assert breakpoints(means).tolist() == [15_000, 30_001, 40_000]
+
+
+def test_abrupt_follows_its_equation():
+    assert_follows(worlds.Abrupt().means(), abrupt, random_rounds(50_000, seed=1))
+
+
+def test_general_abrupt_follows_its_equation():
+    rounds = random_rounds(50_000, seed=2) + list(NAMED_ROUNDS)
+    assert_follows(worlds.GeneralAbrupt().means(), general_abrupt, rounds)
+
+
+@pytest.mark.parametrize("sigma", [1e-4, 1e-3])
+def test_smooth_follows_its_equation(sigma):
+    means = worlds.Smooth(sigma=sigma).means()
+    assert means.shape == (50_000, 10)
+    assert_follows(means, lambda i, t: smooth(i, t, sigma), random_rounds(50_000, seed=3))
+
+
+@pytest.mark.parametrize(("k", "sigma", "horizon"), [(2, 0.05, 300), (3, 1e-2, 1_000), (25, 7e-4, 10_000)])
+def test_smooth_takes_any_number_of_arms_and_speed(k, sigma, horizon):
+    means = worlds.Smooth(n_arms=k, sigma=sigma, horizon=horizon).means()
+    assert means.shape == (horizon, k)
+    assert means.min() >= 0
+    assert_follows(means, lambda i, t: smooth(i, t, sigma, k), random_rounds(horizon, seed=k))
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 7, 10, 11, 99, 100, 1_234, 100_000])
+@pytest.mark.parametrize(("world", "equation"), [("abrupt", abrupt), ("general-abrupt", general_abrupt)])
+def test_breakpoints_keep_their_fractions_at_other_horizons(world, equation, horizon):
+    means = worlds.make(world, horizon=horizon).means()
+    edges = {round(horizon * share) + d for share in (0.3, 0.6, 0.8) for d in (-1, 0, 1)}
+    rounds = sorted({t for t in edges if 1 <= t <= horizon} | set(random_rounds(horizon, seed=4)))
+    assert_follows(means, lambda i, t: equation(i, t, horizon), rounds)
+
+
+@pytest.mark.parametrize(("name", "sigma"), [("NSBandit-Smooth-v0", 1e-4), ("NSBandit-SmoothFast-v0", 1e-3)])
+def test_the_ids_play_the_papers_speeds(name, sigma):
+    import gymnasium as gym
+
+    env = gym.make(name).unwrapped
+    assert (env.world.horizon, env.world.n_arms, env.world.sigma, env.world.lipschitz) == (50_000, 10, sigma, sigma)
+    np.testing.assert_array_equal(env.means, worlds.Smooth(sigma=sigma).means())

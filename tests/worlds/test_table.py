@@ -1,0 +1,166 @@
+"""A user's own world: a table of means from an array or a file, and what is said about a bad one."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ns_mab_gym import worlds
+from ns_mab_gym.worlds import Table, read_means
+
+MEANS = np.random.default_rng(0).random((20, 3))
+
+
+def write(path, means, header=("a", "b", "c")):
+    """Save the means in the format of the path's suffix."""
+    if path.suffix == ".npz":
+        np.savez(path, means=means)
+    elif path.suffix == ".parquet":
+        pd.DataFrame(means, columns=header).to_parquet(path)
+    else:
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([header, *means.tolist()] if header else means.tolist())
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz", ".CSV"])
+def test_a_file_is_read_to_the_last_bit(tmp_path, suffix):
+    path = write(tmp_path / f"means{suffix}", MEANS)
+    np.testing.assert_array_equal(read_means(path), MEANS)
+    world = Table(path=path)
+    assert (world.horizon, world.n_arms) == (20, 3)
+    np.testing.assert_array_equal(world.means(), MEANS)
+    assert worlds.make(json.loads(json.dumps(world.to_dict()))) == world
+    assert eval(repr(world), vars(worlds)) == world
+
+
+@pytest.mark.parametrize("rows", [MEANS, MEANS.tolist(), pd.DataFrame(MEANS), np.asfortranarray(MEANS)])
+def test_rows_may_be_any_array_like(rows):
+    world = Table(rows=rows)
+    np.testing.assert_array_equal(world.means(), MEANS)
+    assert world == Table(rows=MEANS, horizon=20, n_arms=3)
+
+
+def test_the_world_keeps_its_own_copy():
+    rows = MEANS.copy()
+    world = Table(rows=rows)
+    rows[:] = 0
+    np.testing.assert_array_equal(world.means(), MEANS)
+
+
+def test_csv_header_blank_lines_and_byte_order_mark(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\ufeffred,green\n0.1,0.2\n\n 0.3 ,4e-1\n\n", encoding="utf-8")
+    assert read_means(path).tolist() == [[0.1, 0.2], [0.3, 0.4]]
+    path.write_text("1,0\n0,1\n")
+    assert read_means(path).tolist() == [[1, 0], [0, 1]]
+
+
+def test_integers_are_means_too(tmp_path):
+    pd.DataFrame({"a": [0, 1], "b": [1, 0]}).to_parquet(tmp_path / "t.parquet")
+    assert read_means(tmp_path / "t.parquet").tolist() == [[0, 1], [1, 0]]
+
+
+def test_npz_with_several_arrays_needs_one_called_means(tmp_path):
+    np.savez(tmp_path / "one.npz", whatever=MEANS)
+    np.savez(tmp_path / "named.npz", means=MEANS, other=MEANS[:2])
+    np.savez(tmp_path / "two.npz", a=MEANS, b=MEANS)
+    np.testing.assert_array_equal(read_means(tmp_path / "one.npz"), MEANS)
+    np.testing.assert_array_equal(read_means(tmp_path / "named.npz"), MEANS)
+    with pytest.raises(ValueError, match=r"holds \['a', 'b'\]; save one array, or call the array of means 'means'"):
+        read_means(tmp_path / "two.npz")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([[0.1, 0.2], [0.3]], "the rows of rows differ in length; every round needs one mean for each arm"),
+        ([], "rows is empty; give one row a round and one column an arm"),
+        ([[], []], "rows is empty"),
+        ([[0.1, "high"]], "rows holds something that is not a number"),
+        ([["0.1", "0.2"]], "rows holds something that is not a number"),
+        ([[0.1, None]], "rows is NaN or infinite at round 1, arm 2"),
+        ([[0.1, [0.2]]], "rows holds something that is not a number"),
+        (np.array([[0.1, "0.2"]], dtype=object), "rows holds something that is not a number"),
+        ([[0.1, 0.2j]], "rows holds something that is not a number"),
+        ([[0.1], [0.2]], "a bandit needs at least 2 arms, rows has 1 column"),
+        ([0.1, 0.2], r"rows must be a table of T rounds by K arms, got shape \(2,\)"),
+        ([[0.1, 0.2], [0.3, float("nan")]], "rows is NaN or infinite at round 2, arm 2"),
+        ([[float("inf"), 0.2]], "rows is NaN or infinite at round 1, arm 1"),
+    ],
+)
+def test_bad_rows_are_refused_with_the_reason(rows, words):
+    with pytest.raises(ValueError, match=words):
+        Table(rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n0.1,0.2\n0.3\n", "line 3: 1 columns where the first row has 2"),
+        ("", "holds no means; give one row a round and one column an arm"),
+        ("a,b\n", "holds no means"),
+        ("a,b\n0.1,high\n", "line 2, column 2: 'high' is not a number"),
+        ("a,b\n0.1,\n", "line 2, column 2: '' is not a number"),
+        ("0.1,0.2\n0.3,nan\n", "NaN or infinite at round 2, arm 2"),
+        ("0.1\n0.2\n", "at least 2 arms"),
+    ],
+)
+def test_a_bad_csv_is_refused_with_the_place(tmp_path, text, words):
+    (tmp_path / "bad.csv").write_text(text)
+    with pytest.raises(ValueError, match=rf"bad\.csv'.*{words}|{words}.*bad\.csv'"):
+        Table(path=tmp_path / "bad.csv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"a": [0.1], "b": ["high"]}, "column 'b': .*string is not a number"),
+        ({"a": [0.1], "b": [True]}, "column 'b': bool is not a number"),
+        ({"a": [0.1, 0.2], "b": [0.3, None]}, "NaN or infinite at round 2, arm 2"),
+        ({}, "is empty"),
+    ],
+)
+def test_a_bad_parquet_file_is_refused_with_the_column(tmp_path, columns, words):
+    pd.DataFrame(columns).to_parquet(tmp_path / "bad.parquet")
+    with pytest.raises(ValueError, match=words):
+        Table(path=tmp_path / "bad.parquet")
+
+
+@pytest.mark.parametrize("name", ["bad.npz", "bad.parquet", "bad.csv"])
+def test_a_file_that_is_not_what_its_name_says(tmp_path, name):
+    (tmp_path / name).write_bytes(b"\x89\xff\x00 not a table")
+    with pytest.raises(ValueError, match=rf"{name}' cannot be read as "):
+        read_means(tmp_path / name)
+
+
+def test_text_in_npz_is_refused(tmp_path):
+    np.savez(tmp_path / "t.npz", means=np.array([["a", "b"]]))
+    with pytest.raises(ValueError, match=r"t\.npz' holds something that is not a number"):
+        Table(path=tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"horizon": 21}, ValueError, "horizon is 21 but the table has 20; leave horizon out to take the table's"),
+        ({"n_arms": 2}, ValueError, "n_arms is 2 but the table has 3; leave n_arms out"),
+        ({"horizon": 0}, ValueError, "horizon must be a positive integer, got 0"),
+        ({"horizon": 20.0}, TypeError, "horizon must be a positive integer, got 20.0"),
+        ({"path": "means.csv"}, ValueError, "either rows= .* or path="),
+        ({"rows": None}, ValueError, "either rows= .* or path="),
+    ],
+)
+def test_a_table_that_does_not_match(given, error, words):
+    with pytest.raises(error, match=words):
+        Table(**({"rows": MEANS} | given))
+
+
+def test_files_that_cannot_be_tables(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no file of means at .*nowhere\.csv"):
+        Table(path=tmp_path / "nowhere.csv")
+    (tmp_path / "means.npy").touch()
+    with pytest.raises(ValueError, match=r"unknown kind of table '\.npy'; did you mean '\.npz'\?"):
+        Table(path=tmp_path / "means.npy")
