@@ -12,12 +12,14 @@ from . import envs
 
 if TYPE_CHECKING:
     from . import agents, rewards, theory, worlds
+    from .engine import Runs, simulate
+    from .episode import Trajectory, run_episode
 
 __version__ = "0.1.0"
-__all__ = ["agents", "envs", "rewards", "theory", "worlds"]
+__all__ = ["Runs", "Trajectory", "agents", "envs", "rewards", "run_episode", "simulate", "theory", "worlds"]
 
 # What is loaded when first asked for, so that a user of the environments does not wait for compilers.
-_LAZY: dict[str, str] = {}
+_LAZY = {"Runs": ".engine", "simulate": ".engine", "Trajectory": ".episode", "run_episode": ".episode"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,199 @@
+"""Kullback-Leibler upper confidence bounds: on everything seen (KL-UCB) and on a sliding window (SW-KL-UCB)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .base import Agent
+from .checks import positive
+from .kernel import BoolArray, FloatArray, IntArray, rule
+from .kl import log_odds_bound
+from .knowledge import Knowledge
+from .window import Window, check_window, new_window, slide, unseen
+
+__all__ = ["KLUCB", "SWKLUCB"]
+
+ABRUPT_SIGMA = 1e-3  # stands in for σ where the means jump and no σ is meant
+
+
+class KLState(NamedTuple):
+    """The window, per arm N times its negentropy, and the arm of the round before."""
+
+    window: Window
+    information: FloatArray  # (K,) N (μ̂ ln μ̂ + (1 − μ̂) ln(1 − μ̂)); NaN until it is needed
+    last: IntArray  # (1,) where the search for the largest index begins
+    c: float
+
+
+@register_jitable
+def information(state: KLState, i: int) -> float:
+    """N_i (μ̂_i ln μ̂_i + (1 − μ̂_i) ln(1 − μ̂_i)), computed once after each change of the arm."""
+    if math.isnan(state.information[i]):
+        n, s = state.window.pulls[i], state.window.sums[i]
+        value = 0.0
+        if s > 0.0:
+            value += s * math.log(s / n)
+        if s < n:
+            value += (n - s) * math.log((n - s) / n)
+        state.information[i] = value
+    return state.information[i]
+
+
+@register_jitable
+def exploration(state: KLState) -> float:
+    """ln t + c max(0, ln ln t), with min(t, τ) for t where there is a window."""
+    t = state.window.clock[0] + 1
+    if 0 < state.window.arms.size < t:
+        t = state.window.arms.size
+    log_t = math.log(t)
+    return log_t + state.c * math.log(log_t) if log_t > 1.0 else log_t
+
+
+@register_jitable
+def index(state: KLState, i: int, budget: float) -> tuple[float, float, float]:
+    """q = max{q : N_i d(μ̂_i, q) ≤ budget}, ln q and ln(1 − q), for an arm with μ̂_i < 1."""
+    n = state.window.pulls[i]
+    z = log_odds_bound(state.window.sums[i] / n, information(state, i) / n, budget / n)
+    tail = math.exp(-abs(z))
+    log_1mq = -math.log(1.0 + tail) - (z if z > 0.0 else 0.0)
+    return (1.0 if z > 0.0 else tail) / (1.0 + tail), log_1mq + z, log_1mq
+
+
+def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Play argmax of max{q : N_i d(μ̂_i, q) ≤ ln t + c ln ln t}, inverting d for few arms.
+
+    With q the largest index so far, arm i has a larger one just if N_i d(μ̂_i, q) is below its budget or μ̂_i ≥ q: a
+    comparison, with the logarithms of q and 1 − q taken once.
+    """
+    window = state.window
+    arm = unseen(window, mask)
+    if arm >= 0:
+        return arm
+    for i in range(window.pulls.size):
+        if mask[i] and window.sums[i] >= window.pulls[i]:
+            return i  # an index of 1, which none exceeds
+    budget = exploration(state)
+    if budget <= 0.0:
+        return _highest_mean(window, mask)
+    first = state.last[0]
+    if not mask[first]:
+        first = _highest_mean(window, mask)
+    arm = first
+    q, log_q, log_1mq = index(state, arm, budget)
+    for i in range(window.pulls.size):
+        if i == first or not mask[i]:
+            continue
+        n, s = window.pulls[i], window.sums[i]
+        if n == window.pulls[arm] and s == window.sums[arm]:
+            arm = min(i, arm)  # a tie, which rounding must not decide
+        elif s >= n * q or information(state, i) - s * log_q - (n - s) * log_1mq < budget:
+            arm = i
+            q, log_q, log_1mq = index(state, arm, budget)
+    state.last[0] = arm
+    return arm
+
+
+@register_jitable
+def _highest_mean(window: Window, mask: BoolArray) -> int:
+    arm, highest = -1, -math.inf
+    for i in range(mask.size):
+        if mask[i] and window.sums[i] / window.pulls[i] > highest:
+            arm, highest = i, window.sums[i] / window.pulls[i]
+    return arm
+
+
+def observe(state: KLState, arm: int, reward: float) -> None:
+    """Update S and N in the window."""
+    gone = slide(state.window, arm, reward)
+    state.information[arm] = math.nan
+    if gone >= 0:
+        state.information[gone] = math.nan
+
+
+rule(KLState, act, observe)
+
+
+@dataclass(eq=False)
+class KLUCB(Agent):
+    """KL-UCB: the tightest upper confidence bounds for Bernoulli rewards, for worlds that stand still.
+
+    Source:
+        Garivier, Cappé, "The KL-UCB Algorithm for Bounded Stochastic Bandits and Beyond", COLT 2011.
+    Rule:
+        Play argmax of max{q : N_i d(μ̂_i, q) ≤ ln t + c ln ln t}, d the Bernoulli divergence; every arm once first.
+    Tuning:
+        c = 3, as the source's theorem asks.
+    Knowledge:
+        None.
+    Deviations:
+        ln ln t counts as 0 where it is negative (t < 3).
+
+    Attributes:
+        c: the weight of ln ln t.
+    """
+
+    name: ClassVar[str] = "kl-ucb"
+    accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
+
+    c: float = field(default=3.0, kw_only=True)
+
+    def _check(self) -> None:
+        self.c = positive("c", self.c, allow_zero=True)
+
+    def _new_state(self) -> KLState:
+        return _new_kl_state(self.n_arms, None, self.c)
+
+
+@dataclass(eq=False)
+class SWKLUCB(KLUCB):
+    """SW-KL-UCB: KL-UCB on the last τ rounds.
+
+    Source:
+        Combes, Proutière, "Unimodal Bandits: Regret Lower Bounds and Optimal Algorithms", ICML 2014 (smoothly changing
+        environments).
+    Rule:
+        KL-UCB with means and counts in the window and min(t, τ) for t; an arm unseen in the window comes first.
+    Tuning:
+        τ = σ^(−4/5), rounded up (1585 for σ = 1e-4, 252 for σ = 1e-3), at most T; c = 3.
+    Knowledge:
+        σ (and T).
+    Deviations:
+        Where σ is unknown, or so large that 2σK ≥ 1 (the means jump, and no window of K rounds can satisfy the
+        smoothness assumption Δ' > 2στ), σ = 0.001 is used. The paper gives no σ for its two abrupt worlds.
+
+    Attributes:
+        window: τ, the number of rounds remembered.
+        c: the weight of ln ln t.
+    """
+
+    name: ClassVar[str] = "sw-kl-ucb"
+
+    window: int = field(kw_only=True)
+
+    def _check(self) -> None:
+        super()._check()
+        self.window = check_window(self.window)
+
+    def _new_state(self) -> KLState:
+        return _new_kl_state(self.n_arms, self.window, self.c)
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """τ = σ^(−4/5)."""
+        if "window" in given:
+            return {}
+        sigma, n_arms = knowledge.lipschitz, knowledge.n_arms or 1
+        if sigma is None or 2 * sigma * n_arms >= 1:
+            sigma = ABRUPT_SIGMA
+        longest = knowledge.horizon or math.inf
+        return {"window": int(min(longest, math.ceil(sigma**-0.8) if sigma > 0 else longest))}
+
+
+def _new_kl_state(n_arms: int, window: int | None, c: float) -> KLState:
+    return KLState(new_window(n_arms, window), np.full(n_arms, np.nan), np.zeros(1, np.int64), c)

@@ -1,0 +1,144 @@
+"""Successive elimination with randomised round-robins and random resets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .base import Agent
+from .checks import fraction, positive
+from .kernel import BoolArray, FloatArray, IntArray, rule
+from .knowledge import Knowledge
+
+__all__ = ["Ser4"]
+
+
+class Ser4State(NamedTuple):
+    """The active arms in the order of this round-robin, and what was seen since the last reset."""
+
+    order: IntArray  # (K,) the first `active` entries are the arms still in the race
+    sums: FloatArray  # (K,)
+    pulls: IntArray  # (K,)
+    clock: IntArray  # (4,) active arms, place in the round-robin, round-robins done, rounds played
+    delta: float
+    epsilon: float
+    phi: float
+
+
+@register_jitable
+def _start_afresh(state: Ser4State) -> None:
+    for i in range(state.order.size):
+        state.order[i] = i
+    state.sums[:] = 0.0
+    state.pulls[:] = 0
+    state.clock[0] = state.order.size
+    state.clock[1] = 0
+    state.clock[2] = 0
+
+
+def act(state: Ser4State, mask: BoolArray, rng: np.random.Generator) -> int:
+    """The next arm of the round-robin; all arms come back with probability φ, the order is drawn for each robin."""
+    if state.clock[3] > 0 and rng.random() < state.phi:
+        _start_afresh(state)
+    if state.clock[1] == 0:
+        for i in range(state.clock[0] - 1, 0, -1):  # Fisher and Yates
+            j = rng.integers(0, i + 1)
+            state.order[i], state.order[j] = state.order[j], state.order[i]
+    return state.order[state.clock[1]]
+
+
+def observe(state: Ser4State, arm: int, reward: float) -> None:
+    """Take in the reward; after the last arm of a round-robin, drop those that are clearly worse."""
+    state.sums[arm] += reward
+    state.pulls[arm] += 1
+    state.clock[3] += 1
+    if arm == state.order[state.clock[1]]:
+        state.clock[1] += 1
+    if state.clock[1] == state.clock[0]:
+        state.clock[1] = 0
+        state.clock[2] += 1
+        if state.clock[2] >= math.log(state.order.size / state.delta):
+            _eliminate(state)
+
+
+@register_jitable
+def _eliminate(state: Ser4State) -> None:
+    """Drop every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best."""
+    tau = state.clock[2]
+    best = state.order[0]
+    for place in range(1, state.clock[0]):
+        k = state.order[place]
+        if state.sums[k] / state.pulls[k] > state.sums[best] / state.pulls[best]:
+            best = k
+    highest = state.sums[best] / state.pulls[best]
+    threshold = 2.0 * math.sqrt(math.log(4.0 * state.order.size * tau * tau / state.delta) / (2.0 * tau))
+    kept = 0
+    for place in range(state.clock[0]):
+        k = state.order[place]
+        if k == best or highest - state.sums[k] / state.pulls[k] + state.epsilon < threshold:
+            state.order[place], state.order[kept] = state.order[kept], k
+            kept += 1
+    state.clock[0] = kept
+
+
+rule(Ser4State, act, observe)
+
+
+@dataclass(eq=False)
+class Ser4(Agent):
+    """SER4: successive elimination with randomised round-robins and random resets, for switches of the best arm.
+
+    Source:
+        Allesiardo, Féraud, Maillard, "The non-stationary stochastic multi-armed bandit problem", IJDSA 2017.
+    Rule:
+        Round-robins τ = 1, 2, … over the active arms, each in a fresh random order; after round-robin τ ≥ ln(K/δ) drop
+        every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best, μ̂ being means since the last reset. After
+        every round, with probability φ, start afresh with all arms.
+    Tuning:
+        δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))).
+    Knowledge:
+        T, and N, the number of switches of the best arm.
+    Deviations:
+        None.
+
+    Attributes:
+        delta: δ, the probability of dropping the best arm.
+        epsilon: ε, the tolerated loss.
+        phi: φ, the probability of a reset in a round.
+    """
+
+    name: ClassVar[str] = "ser4"
+    handles_mask: ClassVar[bool] = False
+    handles_delay: ClassVar[bool] = False
+
+    delta: float = field(kw_only=True)
+    epsilon: float = field(kw_only=True)
+    phi: float = field(kw_only=True)
+
+    def _check(self) -> None:
+        positive("delta", self.delta)
+        self.delta = fraction("delta", self.delta)
+        self.epsilon = positive("epsilon", self.epsilon, allow_zero=True)
+        self.phi = fraction("phi", self.phi)
+
+    def _new_state(self) -> Ser4State:
+        k = self.n_arms
+        clock = np.array([k, 0, 0, 0])
+        return Ser4State(np.arange(k), np.zeros(k), np.zeros(k, np.int64), clock, self.delta, self.epsilon, self.phi)
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """δ, ε and φ from T, K and the number of switches."""
+        tuned: dict[str, Any] = {}
+        n_arms, horizon = knowledge.need(cls.name, "n_arms", "horizon")
+        tuned["delta"] = 1 / horizon
+        tuned["epsilon"] = 1 / (n_arms * horizon)
+        if "phi" not in given:
+            (switches,) = knowledge.need(cls.name, "switches")
+            tuned["phi"] = min(1.0, math.sqrt(switches / (horizon * n_arms * math.log(n_arms * horizon))))
+        return tuned

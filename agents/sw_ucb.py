@@ -1,0 +1,91 @@
+"""Upper confidence bounds on a sliding window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .base import Agent
+from .checks import positive
+from .kernel import BoolArray, rule
+from .knowledge import Knowledge
+from .window import Window, check_window, new_window, paper_window, slide, unseen
+
+__all__ = ["SWUCB"]
+
+
+class UCBState(NamedTuple):
+    """The window and the constant ξ of the bonus."""
+
+    window: Window
+    xi: float
+
+
+def act(state: UCBState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Play argmax of μ̂_i + √(ξ ln(min(t, τ)) / N_i); an unseen arm comes first."""
+    window = state.window
+    arm = unseen(window, mask)
+    if arm >= 0:
+        return arm
+    t = window.clock[0] + 1
+    if t > window.arms.size:
+        t = window.arms.size
+    exploration = state.xi * math.log(t)
+    highest = -math.inf
+    for i in range(window.pulls.size):
+        if mask[i]:
+            index = window.sums[i] / window.pulls[i] + math.sqrt(exploration / window.pulls[i])
+            if index > highest:
+                arm, highest = i, index
+    return arm
+
+
+def observe(state: UCBState, arm: int, reward: float) -> None:
+    """Update S and N in the window."""
+    slide(state.window, arm, reward)
+
+
+rule(UCBState, act, observe)
+
+
+@dataclass(eq=False)
+class SWUCB(Agent):
+    """SW-UCB: upper confidence bounds on the last τ rounds.
+
+    Source:
+        Garivier, Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011.
+    Rule:
+        Play argmax of μ̂_i + √(ξ ln(min(t, τ)) / N_i) with means and counts in the window; an arm unseen in the window
+        comes first.
+    Tuning:
+        τ = 4√(T ln T), rounded down; ξ = 0.6.
+    Knowledge:
+        T.
+    Deviations:
+        Derived for rewards in [0, 1] (the source's B = 1); other rewards are taken as they are.
+
+    Attributes:
+        window: τ, the number of rounds remembered.
+        xi: ξ, the width of the confidence bound.
+    """
+
+    name: ClassVar[str] = "sw-ucb"
+
+    window: int = field(kw_only=True)
+    xi: float = field(default=0.6, kw_only=True)
+
+    def _check(self) -> None:
+        self.window = check_window(self.window)
+        self.xi = positive("xi", self.xi)
+
+    def _new_state(self) -> UCBState:
+        return UCBState(new_window(self.n_arms, self.window), self.xi)
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """τ = 4√(T ln T)."""
+        return {} if "window" in given else {"window": paper_window(*knowledge.need(cls.name, "horizon"))}
