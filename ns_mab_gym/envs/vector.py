@@ -25,7 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-BLOCK = 128  # rounds whose luck is drawn at once; any number gives the same bits
+BLOCK = 256  # rounds whose luck is drawn at once; any number gives the same bits
 
 
 @singledispatch
@@ -81,10 +81,12 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
         self._own_means = None if self.world.random else single.means
-        self._instances: list[FloatArray] = []  # N matrices (T, K)
+        self._instances: list[FloatArray] = []  # N matrices (T, K); N times the same one where all play it
         self._generators: list[tuple[np.random.Generator, int]] = []  # N generators and their seeds
         self._histories: list[History] = []
-        self._envs = np.arange(self.num_envs)
+        self._every = np.ones(self.num_envs, np.bool_)
+        self._one_hot = np.eye(self.world.n_arms, self.world.n_arms + 2, dtype=np.float32)
+        self._offsets = self.world.n_arms * np.arange(self.num_envs)  # where the envs begin in a raveled (N, K)
         self._t = -1  # rounds played; -1 before the first reset
 
     @property
@@ -156,18 +158,23 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
     def _draw_block(self) -> None:
         """Lay out the next rounds by round, and draw their luck."""
         self._start, stop = self._t, min(self._t + BLOCK, self.world.horizon)
-        self._mu = np.stack([means[self._start : stop] for means in self._instances], axis=1)  # (rounds, N, K)
-        self._best = self._mu.argmax(axis=2)  # (rounds, N)
         rounds = stop - self._start
+        if all(means is self._instances[0] for means in self._instances):
+            means = self._instances[0][self._start : stop, None]
+            self._mu = np.broadcast_to(means, (rounds, self.num_envs, self.world.n_arms))
+            self._best = np.broadcast_to(means.argmax(axis=2), (rounds, self.num_envs))
+        else:
+            self._mu = np.stack([means[self._start : stop] for means in self._instances], axis=1)  # (rounds, N, K)
+            self._best = self._mu.argmax(axis=2)  # (rounds, N)
         self._luck = np.stack([self.law.luck(rng, rounds) for rng in self._luck_streams], axis=1)  # (rounds, N)
 
     def step(self, actions: npt.ArrayLike) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Pull one arm in every sub-environment; in round T, begin new episodes."""
         arms = self._checked(actions)
-        row, envs = self._t - self._start, self._envs
+        row = self._t - self._start
         mu, best = self._mu[row].copy(), self._best[row].copy()
-        mean = mu[envs, arms]
-        regret = mu[envs, best] - mean
+        mean = mu.ravel().take(self._offsets + arms)
+        regret = mu.ravel().take(self._offsets + best) - mean
         reward = rewards_of(self.law, mean, self._luck[row])
 
         self._t += 1
@@ -181,8 +188,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             observation, infos = self._begin_again(observation, infos)
         elif row + 1 == len(self._mu):
             self._draw_block()
-        n = self.num_envs
-        return observation, reward, np.zeros(n, np.bool_), np.full(n, over), infos
+        return observation, reward, np.zeros(self.num_envs, np.bool_), np.full(self.num_envs, over), infos
 
     def _checked(self, actions: npt.ArrayLike) -> IntArray:
         if self._t < 0:
@@ -199,8 +205,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
 
     def _observe(self, arms: IntArray, reward: FloatArray) -> Observation:
         k = self.world.n_arms
-        observation = np.zeros((self.num_envs, k + 2), np.float32)
-        observation[self._envs, arms] = 1.0
+        observation = self._one_hot.take(arms, axis=0)
         observation[:, k] = reward
         observation[:, k + 1] = self._t / self.world.horizon
         return observation
@@ -210,7 +215,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
 
     def _masked(self, infos: dict[str, Any]) -> dict[str, Any]:
         """Gymnasium's form: beside every key, which sub-environments have it; here, all."""
-        return infos | {f"_{key}": np.ones(self.num_envs, np.bool_) for key in infos}
+        return infos | {f"_{key}": self._every.copy() for key in infos}
 
     def _begin_again(self, last: Observation, infos: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
         final_obs = np.empty(self.num_envs, dtype=object)

@@ -13,7 +13,12 @@ from gymnasium.vector import AutoresetMode
 from ns_mab_gym.envs import ENV_IDS, vector
 
 SAME_STEP = {"autoreset_mode": AutoresetMode.SAME_STEP}
-HORIZON = 2 * vector.BLOCK + 17  # two whole blocks of luck and a part
+HORIZON = 81  # with the fixture below, two whole blocks of luck and a part
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector, "BLOCK", 32)
 
 
 def native(env_id: str = "NSBandit-Piecewise-v0", num_envs: int = 3, **kwargs: Any) -> Any:
