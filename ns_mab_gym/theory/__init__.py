@@ -6,19 +6,33 @@ Definitions, theorems and assumptions are counted in the order in which the pape
 (Bernoulli), 2 (subgaussian), 3 (Lipschitz), 4 (smoothness).
 """
 
+from .bounds import Bound, bound, bounds
+from .description import Description, WindowFacts, describe
 from .facts import best_arm_switches, best_arms, breakpoints, knowledge, lipschitz, variation
+from .learners import AssumptionError
 from .matrix import Leaders, as_means, leaders
 from .phases import general_breakpoints, phases, pseudophase_set, pseudophases
+from .recommend import Recommendation, recommend_window, window_grid
+from .regret import RegretCurve, regret_curve
 from .sets import gap, gaps, learnable_set, margins, unlearnable_set
 from .ties import TieGrowth, near_ties, tie_growth
 
 __all__ = [
+    "AssumptionError",
+    "Bound",
+    "Description",
     "Leaders",
+    "Recommendation",
+    "RegretCurve",
     "TieGrowth",
+    "WindowFacts",
     "as_means",
     "best_arm_switches",
     "best_arms",
+    "bound",
+    "bounds",
     "breakpoints",
+    "describe",
     "gap",
     "gaps",
     "general_breakpoints",
@@ -31,7 +45,10 @@ __all__ = [
     "phases",
     "pseudophase_set",
     "pseudophases",
+    "recommend_window",
+    "regret_curve",
     "tie_growth",
     "unlearnable_set",
     "variation",
+    "window_grid",
 ]

@@ -14,11 +14,12 @@ import numpy as np
 
 from ns_mab_gym.agents.checks import positive_int
 
-from .matrix import Floats
+from .matrix import Floats, Ints
 
-__all__ = ["Windows", "as_windows", "trailing"]
+__all__ = ["Windows", "as_windows", "trailing", "trailing_at"]
 
 Windows = int | Sequence[int]
+NOTHING: dict[np.ufunc, float] = {np.minimum: np.inf, np.maximum: -np.inf}  # the extremes of no rounds
 
 
 def as_windows(window: Windows, horizon: int) -> list[int]:
@@ -37,18 +38,28 @@ def trailing(signal: Floats, extreme: np.ufunc, windows: Sequence[int]) -> Itera
     Windows are clipped at round 1. The first entry stands for the empty window: it is the extreme of nothing,
     +∞ for ``np.minimum`` and −∞ for ``np.maximum``.
     """
-    length, ladder = 1, signal[:-1].copy()  # ladder[s]: the extreme of the last ``length`` entries up to s
-    nothing = np.inf if extreme is np.minimum else -np.inf
-    for window in windows:
-        while 2 * length <= min(window, len(ladder)):
-            _lengthen(ladder, length, extreme, out=ladder)
-            length *= 2
+    for ladder, more in _ladders(signal, extreme, windows):
         result = np.empty(len(signal))
-        result[0], result[1:] = nothing, ladder
-        _lengthen(ladder, min(window, len(ladder)) - length, extreme, out=result[1:])
+        result[0], result[1:] = NOTHING[extreme], ladder
+        if more > 0:
+            extreme(ladder[more:], ladder[:-more], out=result[1 + more :])
         yield result
 
 
-def _lengthen(ladder: Floats, by: int, extreme: np.ufunc, out: Floats) -> None:
-    if by > 0:
-        extreme(ladder[by:], ladder[:-by], out=out[by:])
+def trailing_at(signal: Floats, extreme: np.ufunc, windows: Sequence[int], places: Ints) -> Iterator[Floats]:
+    """The entries of `trailing` at some places, 0-based, at little more than the price of the ladder."""
+    late = places[places > 0] - 1
+    for ladder, more in _ladders(signal, extreme, windows):
+        result = np.full(len(places), NOTHING[extreme])
+        result[places > 0] = extreme(ladder[late], ladder[np.maximum(late - max(more, 0), 0)])
+        yield result
+
+
+def _ladders(signal: Floats, extreme: np.ufunc, windows: Sequence[int]) -> Iterator[tuple[Floats, int]]:
+    """For each window, extremes over a power of two of rounds, and by how much the window is longer."""
+    length, ladder = 1, signal[:-1].copy()  # ladder[s]: the extreme of the last ``length`` entries up to s
+    for window in (min(window, len(ladder)) for window in windows):
+        while 2 * length <= window:
+            extreme(ladder[length:], ladder[:-length], out=ladder[length:])
+            length *= 2
+        yield ladder, window - length

@@ -1,0 +1,135 @@
+"""Everything this package can say about a world, in one record that prints as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from ns_mab_gym.agents.checks import positive
+from ns_mab_gym.agents.knowledge import Knowledge
+
+from .facts import knowledge
+from .matrix import Floats, Leaders, as_means, leaders
+from .phases import general_breakpoints_of
+from .recommend import Recommendation, recommend_window
+from .sets import margins_of
+from .tables import number, table
+from .ties import tie_growth
+
+__all__ = ["Description", "WindowFacts", "describe"]
+
+
+@dataclass(frozen=True)
+class WindowFacts:
+    """What a window of τ rounds sees: the size of F′_τ and the gap Δ_τ."""
+
+    window: int
+    unlearnable: int
+    gap: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Description(Knowledge):
+    """A world described: a `Knowledge` that agents take, with what else the theory says of the means.
+
+    Attributes:
+        general_breakpoints: the fewest general breakpoints (Definition 6); None if some round has two best
+            arms.
+        tied_rounds: rounds with two or more best arms.
+        smallest_lead: the smallest positive difference between the best and the second mean of a round.
+        delta: Δ′ of the near-ties.
+        near_ties: |F_{Δ′,T}|, rounds in which any two arms differ by less than Δ′.
+        tie_factor: F of |F_{Δ′,n}| ≤ F n^β.
+        tie_power: β of it.
+        windows: what some windows see: a quarter of the recommended one, itself, four times it.
+        recommended: the recommended window and the reason.
+    """
+
+    general_breakpoints: int | None
+    tied_rounds: int
+    smallest_lead: float
+    delta: float
+    near_ties: int
+    tie_factor: float
+    tie_power: float
+    windows: tuple[WindowFacts, ...]
+    recommended: Recommendation
+
+    def __str__(self) -> str:
+        facts = [
+            ("rounds", "T", number(self.horizon)),
+            ("arms", "K", number(self.n_arms)),
+            ("breakpoints", "Υ_T", number(self.breakpoints)),
+            ("general breakpoints", "", number(self.general_breakpoints)),
+            ("switches of the best arm", "", number(self.switches)),
+            ("rounds with several best arms", "", number(self.tied_rounds)),
+            ("smallest lead of a best arm", "", number(self.smallest_lead)),
+            ("total variation", "V_T", number(self.variation)),
+            ("largest move in one round", "σ", number(self.lipschitz)),
+            (f"rounds with two arms within Δ′ = {self.delta:.3g}", "|F_Δ′|", number(self.near_ties)),
+            ("and their growth with the horizon n", "F n^β", f"{self.tie_factor:.3g} n^{self.tie_power:.2f}"),
+        ]
+        seen = [("window τ", "unlearnable |F_τ|", "share", "gap Δ_τ"), *map(self._row, self.windows)]
+        return f"{table(facts)}\n\n{table(seen)}\n\nrecommended {self.recommended}"
+
+    def _row(self, seen: WindowFacts) -> tuple[str, ...]:
+        share = seen.unlearnable / (self.horizon or 1)
+        return number(seen.window), number(seen.unlearnable), f"{share:.1%}", number(seen.gap)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def describe(means: npt.ArrayLike, *, delta: float | None = None) -> Description:
+    """Describe a world: what the literature's formulas ask for, the paper's sets and gaps, and a window.
+
+    The record is a `Knowledge`: ``agents.make("rexp3", knowledge=describe(means))``. Where only that is
+    needed, `knowledge` is cheaper.
+
+    Args:
+        means: the (T, K) matrix of means.
+        delta: Δ′, below which two arms nearly tie; None for a twentieth of the spread of all means.
+    """
+    matrix = as_means(means)
+    lead = leaders(matrix)
+    spread = float(matrix.max() - matrix.min())
+    threshold = positive("delta (Δ′)", delta) if delta is not None else spread / 20 or 1.0
+    growth = tie_growth(matrix, threshold)
+    recommended = recommend_window(matrix, "beta-swts" if _bernoulli(matrix) else "gamma-swgts")
+    tied = int(np.count_nonzero(lead.best == lead.rival))
+    known = knowledge(matrix)
+    return Description(
+        **{each.name: getattr(known, each.name) for each in fields(known)},
+        general_breakpoints=None if tied else len(general_breakpoints_of(lead)),
+        tied_rounds=tied,
+        smallest_lead=_smallest_lead(lead),
+        delta=threshold,
+        near_ties=int(growth.counts[-1]),
+        tie_factor=growth.F,
+        tie_power=growth.beta,
+        windows=_windows(lead, recommended.window),
+        recommended=recommended,
+    )
+
+
+def _bernoulli(matrix: Floats) -> bool:
+    return bool(matrix.min() >= 0 and matrix.max() <= 1)
+
+
+def _smallest_lead(lead: Leaders) -> float:
+    ahead = lead.best - lead.rival
+    return float(ahead.min(where=ahead > 0, initial=np.inf))
+
+
+def _windows(lead: Leaders, window: int) -> tuple[WindowFacts, ...]:
+    chosen = sorted({max(1, window // 4), window, min(4 * window, len(lead.arm))})
+    return tuple(
+        WindowFacts(
+            window=chosen[place],
+            unlearnable=int(np.count_nonzero(margin == 0)),
+            gap=float(margin.min(where=margin > 0, initial=np.inf)),
+        )
+        for place, margin in margins_of(lead, chosen)
+    )

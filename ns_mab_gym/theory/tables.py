@@ -1,0 +1,31 @@
+"""Small tables in plain text, for records that print themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+__all__ = ["number", "table"]
+
+
+def number(value: float | None) -> str:
+    """A number as a person writes it: thousands separated, four digits where it is not whole, – for None."""
+    if value is None:
+        return "–"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else str(value)
+    if abs(value) >= 100 or float(value).is_integer():
+        return f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.3g}"
+    return f"{value:.4g}"
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Rows of text in columns: the first flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(_cells(row, widths)).rstrip() for row in rows)
+
+
+def _cells(row: tuple[str, ...], widths: list[int]) -> list[str]:
+    first, *others = row
+    right = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+    return [first.ljust(widths[0]), *right]
