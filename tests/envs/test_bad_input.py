@@ -1,0 +1,136 @@
+"""Bad input to the environment: a clear error, before anything runs."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import InvalidAction, NameNotFound, ResetNeeded
+
+from ns_mab_gym import worlds
+from ns_mab_gym.envs import NSBanditEnv
+
+NAN, INF = float("nan"), float("inf")
+
+
+def begun(**kwargs):
+    env = NSBanditEnv(**({"horizon": 5} | kwargs))
+    env.reset(seed=0)
+    return env
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error", "words"),
+    [
+        ({"horizon": 0}, ValueError, "horizon must be a positive integer, got 0"),
+        ({"horizon": 1e3}, TypeError, "horizon must be a positive integer, got 1000.0"),
+        ({"world": "smooth", "n_arms": 1}, ValueError, "n_arms must be an integer of at least 2, got 1"),
+        ({"n_arms": 5}, TypeError, "world 'abrupt' has no parameter 'n_arms'; it takes horizon"),
+        ({"world": "smoth"}, ValueError, r"unknown world 'smoth'; did you mean 'smooth'\?"),
+        ({"reward": "gausian"}, ValueError, r"unknown reward law 'gausian'; did you mean 'gaussian'\?"),
+        ({"reward": 3}, ValueError, "unknown reward law 3; choose one of 'bernoulli', 'gaussian', 'beta'"),
+        ({"reward": "gaussian", "scale": 0}, ValueError, "scale must be a finite number above 0, got 0"),
+        ({"reward": "gaussian", "scale": -0.5}, ValueError, "scale must be a finite number above 0, got -0.5"),
+        ({"reward": "gaussian", "scale": NAN}, ValueError, "scale must be a finite number above 0, got nan"),
+        ({"reward": "gaussian", "scale": "big"}, TypeError, "scale must be a finite number above 0, got 'big'"),
+        ({"reward": "beta", "concentration": 0}, ValueError, "concentration must be a finite number above 0, got 0"),
+        ({"scale": 0.5}, TypeError, "reward law 'bernoulli' has no parameter 'scale'; it takes none"),
+        (
+            {"world": "stationary", "mu": [0.5, 1.5]},
+            ValueError,
+            r"bernoulli rewards need means in \[0, 1\], got means from 0.5 to 1.5; rescale them, or use reward='gau",
+        ),
+        ({"world": "stationary", "mu": [-0.1, 0.5], "reward": "beta"}, ValueError, r"beta rewards need means in"),
+        ({"world": "stationary", "mu": [NAN, 0.5], "reward": "gaussian"}, ValueError, "mu must be finite"),
+        ({"world": "table", "rows": [[0.1, 0.2], [0.3]]}, ValueError, "rows differ in length"),
+    ],
+)
+def test_bad_arguments(kwargs, error, words):
+    with pytest.raises(error, match=words):
+        NSBanditEnv(**kwargs)
+    with pytest.raises(error, match=words):
+        gym.make("NSBandit-v0", **kwargs)
+
+
+def test_an_unknown_render_mode():
+    with pytest.raises(ValueError, match="unknown render mode 'human'; choose one of 'ansi', 'rgb_array'"):
+        NSBanditEnv(render_mode="human")
+
+
+def test_gaussian_means_may_lie_anywhere():
+    env = begun(world="stationary", mu=[-3.0, 40.0], reward="gaussian")
+    assert env.step(0)[4]["regret"] == 43.0
+
+
+def test_an_unknown_id_names_the_nearest():
+    with pytest.raises(NameNotFound, match=r"`NSBandit-Abrubt` doesn't exist\. Did you mean: `NSBandit-Abrupt`"):
+        gym.make("NSBandit-Abrubt-v0")
+
+
+@pytest.mark.parametrize("action", [10, -1, 10**20, np.int64(99)])
+def test_an_action_out_of_range(action):
+    with pytest.raises(InvalidAction, match=f"an action must be an integer from 0 to 9, got {int(action)}"):
+        begun().step(action)
+
+
+@pytest.mark.parametrize("action", [1.0, np.float64(2), "3", None, [1], np.array([1]), np.array([0.5]), np.bool_(True)])
+def test_an_action_that_is_no_integer(action):
+    env = begun()
+    with pytest.raises(InvalidAction, match="an action must be an integer from 0 to 9, got "):
+        env.step(action)
+    assert env.step(0)[4]["round"] == 1  # nothing was played
+
+
+def test_a_step_after_the_end():
+    env = begun()
+    for _ in range(5):
+        truncated = env.step(0)[3]
+    assert truncated
+    with pytest.raises(ResetNeeded, match=r"the episode ended with round 5: call reset\(\) before step\(\)"):
+        env.step(0)
+    env.reset()
+    env.step(0)
+
+
+def test_a_step_before_the_first_reset():
+    with pytest.raises(ResetNeeded, match=r"no episode has begun: call reset\(\) before step\(\)"):
+        NSBanditEnv(horizon=5).step(0)
+    with pytest.raises(ResetNeeded, match="reset"):
+        gym.make("NSBandit-Abrupt-v0").step(0)
+
+
+def test_random_means_before_the_first_reset():
+    with pytest.raises(ResetNeeded, match=r"world 'piecewise' draws its means at reset: call reset\(\) first"):
+        _ = NSBanditEnv("piecewise").means
+
+
+@pytest.mark.parametrize(
+    ("means", "words"),
+    [
+        (
+            np.full((4, 10), 0.5),
+            r"shape \(horizon, n_arms\) = \(5, 10\), got \(4, 10\); to play another shape, use gym.make",
+        ),
+        (np.full((5, 9), 0.5), r"got \(5, 9\)"),
+        (np.full(50, 0.5), r"means must be a table of T rounds by K arms, got shape \(50,\)"),
+        (np.full((5, 10), 1.01), r"bernoulli rewards need means in \[0, 1\], got means from 1.01 to 1.01"),
+        (np.full((5, 10), NAN), "means is NaN or infinite at round 1, arm 1"),
+        ([[0.5] * 10] * 4 + [[0.5] * 9 + [INF]], "means is NaN or infinite at round 5, arm 10"),
+        ([[0.5] * 10] * 4 + [[0.5] * 9], "the rows of means differ in length"),
+        ([["high"] * 10] * 5, "means holds something that is not a number"),
+    ],
+)
+def test_bad_given_means(means, words):
+    env = begun()
+    with pytest.raises(ValueError, match=words):
+        env.reset(options={"means": means})
+
+
+def test_unknown_reset_options():
+    with pytest.raises(TypeError, match=r"reset's options has no parameter 'mean'; did you mean 'means'\?"):
+        begun().reset(options={"mean": 1})
+
+
+def test_the_hint_for_another_shape_works():
+    means = np.random.default_rng(0).random((7, 3))
+    env = gym.make("NSBandit-v0", world="table", rows=means)
+    np.testing.assert_array_equal(env.unwrapped.means, means)
+    assert env.unwrapped.world == worlds.Table(rows=means)

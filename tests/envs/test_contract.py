@@ -1,0 +1,125 @@
+"""What users rely on beside the ids: given instances, fresh and read-only arrays, shared luck, actions of any kind."""
+
+import gymnasium as gym
+import numpy as np
+import pandas as pd
+import pytest
+
+from ns_mab_gym import rewards, worlds
+from ns_mab_gym.envs import NSBanditEnv
+
+LAWS = list(rewards.LAWS)
+RNG = np.random.default_rng(0)
+GIVEN = RNG.random((200, 10))
+
+
+def rewards_of(env, arms, **reset):
+    env.reset(**reset)
+    return [env.step(arm)[1] for arm in arms]
+
+
+@pytest.mark.parametrize("world", ["abrupt", "piecewise"])
+def test_given_means_are_played_with_the_luck_of_the_seed(world):
+    env = NSBanditEnv(world, horizon=200, reward="gaussian", scale=0.25)
+    arms = [t % 10 for t in range(200)]
+    noise = rewards_of(env, arms, seed=9, options={"means": np.zeros((200, 10))})  # means of 0 bare the luck
+    given = rewards_of(env, arms, seed=9, options={"means": GIVEN})
+    assert given == [GIVEN[t, arm] + noise[t] for t, arm in enumerate(arms)]
+    np.testing.assert_array_equal(env.means, GIVEN)
+    own = rewards_of(env, arms, seed=9)
+    assert own == [env.means[t, arm] + noise[t] for t, arm in enumerate(arms)]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("world", ["abrupt", "random-walk"])
+def test_given_the_worlds_own_means_nothing_changes(world, law):
+    env = NSBanditEnv(world, horizon=100, reward=law)
+    arms = [t % 10 for t in range(100)]
+    plain = rewards_of(env, arms, seed=4)
+    assert rewards_of(env, arms, seed=4, options={"means": env.means}) == plain
+
+
+@pytest.mark.parametrize("world", ["abrupt", "random-walk"])
+def test_the_next_plain_reset_returns_to_the_worlds_own_means(world):
+    env = NSBanditEnv(world, horizon=200)
+    env.reset(seed=1)
+    own = env.means.copy()
+    env.reset(seed=1, options={"means": GIVEN})
+    env.reset(seed=1)
+    np.testing.assert_array_equal(env.means, own)
+
+
+def test_given_means_are_copied():
+    frame = pd.DataFrame(GIVEN.copy())
+    for given in (GIVEN.copy(), frame):
+        env = NSBanditEnv(horizon=200)
+        env.reset(options={"means": given})
+        if isinstance(given, pd.DataFrame):
+            given.iloc[:, :] = 0
+        else:
+            given[:] = 0
+        np.testing.assert_array_equal(env.means, GIVEN)
+
+
+def test_a_refused_reset_leaves_the_episode_as_it_was():
+    env, twin = NSBanditEnv(horizon=200), NSBanditEnv(horizon=200)
+    for e in (env, twin):
+        e.reset(seed=2)
+        e.step(0)
+    with pytest.raises(ValueError, match="shape"):
+        env.reset(seed=3, options={"means": GIVEN[:5]})
+    assert [env.step(9)[1] for _ in range(150)] == [twin.step(9)[1] for _ in range(150)]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_agents_on_one_seed_share_their_luck(law):
+    """Whatever was played before, the same arm in the same round brings the same reward."""
+    env = NSBanditEnv(horizon=300, reward=law)
+    steady = rewards_of(env, [3] * 300, seed=8)
+    roaming = rewards_of(env, [3 if t % 3 == 0 else t % 10 for t in range(300)], seed=8)
+    assert roaming[::3] == steady[::3]
+
+
+def test_arrays_are_fresh_and_means_read_only():
+    env = NSBanditEnv(horizon=50)
+    env.reset(seed=0)
+    observation, _, _, _, info = env.step(1)
+    kept = (observation.copy(), info["mu"].copy())
+    info["mu"][:] = 7
+    following, _, _, _, later = env.step(1)
+    assert later["mu"] is not info["mu"]
+    assert following is not observation
+    np.testing.assert_array_equal(observation, kept[0])
+    np.testing.assert_array_equal(later["mu"], kept[1])
+    with pytest.raises(ValueError, match="read-only"):
+        env.means[0, 0] = 1.0
+
+
+@pytest.mark.parametrize("action", [3, np.int64(3), np.uint8(3), np.array(3), np.int32(3)])
+def test_any_integer_is_an_action(action):
+    env = NSBanditEnv(horizon=5)
+    env.reset(seed=0)
+    assert env.step(action)[0][3] == 1.0
+
+
+def test_worlds_and_laws_come_as_objects_names_or_descriptions():
+    world = worlds.Smooth(horizon=30, n_arms=4, sigma=0.01)
+    for given in (world, world.to_dict()):
+        env = NSBanditEnv(given, reward={"name": "gaussian", "scale": 0.2})
+        assert (env.world, env.law) == (world, rewards.Gaussian(scale=0.2))
+    env = gym.make("NSBandit-Smooth-v0", horizon=30, n_arms=4, sigma=0.01, reward="gaussian", scale=0.2).unwrapped
+    assert (env.world, env.law) == (world, rewards.Gaussian(scale=0.2))
+
+
+def test_a_table_is_played_from_a_file(tmp_path):
+    (tmp_path / "mine.csv").write_text("left,right\n0,1\n1,0\n")
+    env = gym.make("NSBandit-v0", world="table", path=str(tmp_path / "mine.csv"))
+    env.reset(seed=0)
+    assert [env.step(0)[1:4], env.step(0)[1:4]] == [(0.0, False, False), (1.0, False, True)]
+
+
+def test_observation_bounds_are_those_of_the_law():
+    for name, (low, high) in {"bernoulli": (0, 1), "beta": (0, 1), "gaussian": (-np.inf, np.inf)}.items():
+        space = NSBanditEnv(reward=name, horizon=5).observation_space
+        assert (space.low[10], space.high[10]) == (low, high)
+        assert space.shape == (12,)
