@@ -1,0 +1,174 @@
+"""What the observation wrappers have in common: a memory of past rounds whose content is appended."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+__all__ = [
+    "Memory",
+    "MemoryObservation",
+    "VectorMemoryObservation",
+    "VectorWrapper",
+    "arms_and_rewards",
+    "bandit_space",
+    "extended",
+]
+
+BoolArray = npt.NDArray[np.bool_]
+Features = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+if TYPE_CHECKING:
+    VectorWrapper = gym.vector.VectorWrapper[Any, Any, Any, Any, npt.NDArray[Any]]
+else:
+    VectorWrapper = gym.vector.VectorWrapper  # takes type parameters only from Gymnasium 1.4 on
+
+
+class Memory(ABC):
+    """Numbers about the past of N environments.
+
+    Attributes:
+        low: (F,) the least that :meth:`features` can say.
+        high: (F,) the most.
+    """
+
+    low: Features
+    high: Features
+
+    @abstractmethod
+    def forget(self, envs: BoolArray) -> None:
+        """Start anew in these environments."""
+
+    @abstractmethod
+    def play(self, arms: IntArray) -> None:
+        """Note that a round was played, before its reward is known."""
+
+    @abstractmethod
+    def receive(self, arms: IntArray, rewards: FloatArray) -> None:
+        """Take in the reward of one round in every environment."""
+
+    @abstractmethod
+    def features(self) -> Features:
+        """A fresh (N, F) array."""
+
+
+def bandit_space(env: Any, observations: gym.Space[Any], actions: gym.Space[Any]) -> tuple[Box, int]:
+    """The observation space and the number of arms, if observations begin with K one-hot numbers and a reward."""
+    if not isinstance(observations, Box) or not isinstance(actions, Discrete) or not _shows_arm(observations, actions):
+        raise TypeError(
+            f"{env} has observations {observations} and actions {actions}; this wrapper needs those of an NSBandit "
+            f"environment (the last arm, one-hot, the last reward, then anything): apply it before any other shape"
+        )
+    return observations, int(actions.n)
+
+
+def _shows_arm(observations: Box, actions: Discrete) -> bool:
+    k = int(actions.n)
+    fits = len(observations.shape) == 1 and observations.shape[0] >= k + 2
+    return fits and not observations.low[:k].any() and bool((observations.high[:k] == 1).all())
+
+
+def arms_and_rewards(observations: npt.NDArray[Any], n_arms: int) -> tuple[IntArray, FloatArray]:
+    """The last arm and reward that (N, …) observations tell."""
+    return observations[:, :n_arms].argmax(axis=1), observations[:, n_arms].astype(np.float64)
+
+
+def extended(space: Box, low: Features, high: Features) -> Box[np.float32]:
+    """The space of observations with numbers between these bounds appended."""
+    return Box(np.concatenate([space.low, low]), np.concatenate([space.high, high]), dtype=np.float32)
+
+
+class MemoryObservation(gym.Wrapper[Features, Any, Features, Any]):
+    """Appends what a memory of one environment says to its observations."""
+
+    def __init__(self, env: gym.Env[Features, Any], memory: Memory) -> None:
+        super().__init__(env)
+        space, self._n_arms = bandit_space(env, env.observation_space, env.action_space)
+        self._memory = memory
+        self.observation_space = extended(space, memory.low, memory.high)
+
+    def _extend(self, observation: Features) -> Features:
+        return np.concatenate([observation, self._memory.features()[0]])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Features, dict[str, Any]]:
+        """Begin an episode with nothing remembered."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._memory.forget(np.ones(1, np.bool_))
+        return self._extend(observation), info
+
+    def step(self, action: Any) -> tuple[Features, Any, bool, bool, dict[str, Any]]:
+        """Pull an arm and remember what was observed; rewards that come late, when they come."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        arms, rewards = arms_and_rewards(observation[None], self._n_arms)
+        self._memory.play(arms)
+        if "feedback" in info:
+            for _, arm, late_reward in info["feedback"]:
+                self._memory.receive(np.array([arm]), np.array([late_reward]))
+        else:
+            self._memory.receive(arms, rewards)
+        return self._extend(observation), reward, terminated, truncated, info
+
+
+class VectorMemoryObservation(VectorWrapper):
+    """Appends what a memory says to the observations of a vector environment, ``final_obs`` included."""
+
+    def __init__(self, env: gym.vector.VectorEnv[Features, Any, npt.NDArray[Any]], memory: Memory) -> None:
+        super().__init__(env)
+        if (mode := env.metadata.get("autoreset_mode")) is not AutoresetMode.SAME_STEP:
+            raise ValueError(
+                f"{env} resets with {mode}, which slips a step without a pull into the memory; make it with "
+                f'gym.make_vec(id, num_envs=…), or vector_kwargs={{"autoreset_mode": AutoresetMode.SAME_STEP}}'
+            )
+        space, self._n_arms = bandit_space(env, env.single_observation_space, env.single_action_space)
+        self._memory = memory
+        self.single_observation_space = extended(space, memory.low, memory.high)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+    def _extend(self, observations: Features) -> Features:
+        return np.concatenate([observations, self._memory.features()], axis=1)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Features, dict[str, Any]]:
+        """Begin an episode in every sub-environment with nothing remembered."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        if "feedback" in infos:
+            raise TypeError("with rewards that arrive late, wrap each sub-environment: make_vec(…, wrappers=[…])")
+        self._memory.forget(np.ones(self.num_envs, np.bool_))
+        return self._extend(observations), infos
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Features, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
+        """Pull arms and remember what was observed."""
+        observations, rewards, terminations, truncations, infos = self.env.step(actions)
+        over = np.asarray(terminations | truncations)
+        last = observations
+        if any_over := bool(over.any()):
+            last = observations.copy()
+            last[over] = np.stack(list(infos["final_obs"][over]))
+        arms, observed = arms_and_rewards(last, self._n_arms)
+        self._memory.play(arms)
+        self._memory.receive(arms, observed)
+        if any_over:
+            final_obs = infos["final_obs"].copy()
+            final_obs[over] = _objects(self._extend(last)[over])
+            infos = infos | {"final_obs": final_obs}
+            self._memory.forget(over)
+        return self._extend(observations), rewards, terminations, truncations, infos
+
+
+def _objects(rows: Features) -> npt.NDArray[Any]:
+    """The rows of a matrix as an array of arrays."""
+    objects = np.empty(len(rows), dtype=object)
+    objects[:] = list(rows)
+    return objects

@@ -1,0 +1,94 @@
+"""Every wrapper passes Gymnasium's checker, records its arguments and survives a round trip through its spec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+from ns_mab_gym import wrappers
+
+SINGLE: list[tuple[Any, dict[str, Any]]] = [
+    (wrappers.WindowedStatistics, {"window": 7}),
+    (wrappers.LastRounds, {"n": 3}),
+    (wrappers.StandardizeReward, {}),
+    (wrappers.DelayedRewards, {"delay": 2}),
+    (wrappers.DelayedRewards, {"delay": [0, 3]}),
+    (wrappers.ArmAvailability, {"probability": 0.5, "if_masked": "substitute"}),
+]
+WORLDS = [
+    ("NSBandit-Piecewise-v0", {"n_arms": 3, "horizon": 30}),
+    ("NSBandit-Abrupt-v0", {"horizon": 30, "reward": "gaussian"}),
+    ("NSBandit-Smooth-v0", {"horizon": 30, "reward": "beta"}),
+]
+
+
+def play(env: gym.Env[Any, Any], rounds: int = 40) -> list[Any]:
+    """Observations and rewards of a seeded walk over arms, with resets in between."""
+    seen: list[Any] = [env.reset(seed=4)[0]]
+    for t in range(rounds):
+        observation, reward, _, truncated, _ = env.step(t % 3)
+        seen += [observation, reward]
+        if truncated:
+            seen.append(env.reset()[0])
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
+@pytest.mark.filterwarnings("ignore:.*Box observation space m.*imum value is -?infinity")
+@pytest.mark.parametrize(("wrapper", "arguments"), SINGLE)
+@pytest.mark.parametrize(("env_id", "kwargs"), WORLDS)
+def test_check_env_accepts_a_wrapped_env(env_id: str, kwargs: Any, wrapper: Any, arguments: Any) -> None:
+    check_env(wrapper(gym.make(env_id, **kwargs), **arguments))
+
+
+@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
+@pytest.mark.parametrize("first", SINGLE)
+@pytest.mark.parametrize("second", SINGLE)
+def test_wrappers_can_be_stacked_in_any_order_and_rebuilt_from_json(first: Any, second: Any) -> None:
+    env = gym.make("NSBandit-Piecewise-v0", n_arms=3, horizon=30)
+    env = second[0](first[0](env, **first[1]), **second[1])
+    check_env(env, skip_render_check=True)
+    assert env.spec is not None
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    assert str(again) == str(env)
+    assert again.observation_space == env.observation_space
+    for one, other in zip(play(env), play(again), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_environments_own_observation_stays_in_front() -> None:
+    bare = gym.make("NSBandit-Piecewise-v0", n_arms=3, horizon=30)
+    stacked = wrappers.LastRounds(wrappers.WindowedStatistics(gym.make(bare.spec), window=7), n=2)
+    for one, other in zip(play(bare), play(stacked), strict=True):
+        np.testing.assert_array_equal(one, other if np.ndim(other) == 0 else other[:5])
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "arguments", "error", "words"),
+    [
+        (wrappers.WindowedStatistics, {"window": 0}, ValueError, "window must be a positive integer, got 0"),
+        (wrappers.LastRounds, {"n": 1.5}, TypeError, "n must be a positive integer, got 1.5"),
+        (wrappers.DelayedRewards, {"delay": -1}, ValueError, "delay must be an integer of at least 0, got -1"),
+        (wrappers.DelayedRewards, {"delay": (5, 2)}, ValueError, "low <= high.*swap"),
+        (wrappers.DelayedRewards, {"delay": (1, 2, 3)}, ValueError, r"pair \(low, high\), got \(1, 2, 3\)"),
+        (wrappers.ArmAvailability, {"probability": 1.2}, ValueError, r"probability must lie in \[0, 1\], got 1.2"),
+        (wrappers.ArmAvailability, {"if_masked": "rise"}, ValueError, "unknown if_masked 'rise'; did you mean 'raise'"),
+    ],
+)
+def test_bad_arguments_are_named(wrapper: Any, arguments: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        wrapper(gym.make("NSBandit-Abrupt-v0"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "arguments"), [pair for pair in SINGLE if pair[0] is not wrappers.StandardizeReward]
+)
+def test_an_env_of_another_shape_is_refused(wrapper: Any, arguments: Any) -> None:
+    for env in (gym.make("CartPole-v1"), gym.wrappers.FrameStackObservation(gym.make("NSBandit-Abrupt-v0"), 2)):
+        with pytest.raises(TypeError, match="needs those of an NSBandit environment"):
+            wrapper(env, **arguments)

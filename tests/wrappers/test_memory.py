@@ -1,0 +1,122 @@
+"""Windowed statistics and history: equal to brute force, and the same for single and vector environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gymnasium.vector import AutoresetMode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ns_mab_gym import wrappers
+
+K, HORIZON = 3, 25
+PAIRS: list[tuple[Any, Any, dict[str, Any]]] = [
+    (wrappers.WindowedStatistics, wrappers.VectorWindowedStatistics, {"window": 6}),
+    (wrappers.WindowedStatistics, wrappers.VectorWindowedStatistics, {"window": 100}),
+    (wrappers.LastRounds, wrappers.VectorLastRounds, {"n": 4}),
+]
+
+
+def make(**kwargs: Any) -> gym.Env[Any, Any]:
+    return gym.make("NSBandit-Piecewise-v0", n_arms=K, horizon=HORIZON, **kwargs)
+
+
+def brute_force(arms: list[int], rewards: list[float], window: int) -> npt.NDArray[np.float64]:
+    """The 3K statistics, straight from their definition."""
+    recent = list(zip(arms, rewards, strict=True))[-window:]
+    of_arm = [[reward for arm, reward in recent if arm == i] for i in range(K)]
+    shares = [len(mine) / window for mine in of_arm]
+    means = [float(np.mean(mine)) if mine else 0.0 for mine in of_arm]
+    since = [min(arms[::-1].index(i) if i in arms else window, window) / window for i in range(K)]
+    return np.array(shares + means + since)
+
+
+def test_brute_force_on_a_case_done_by_hand() -> None:
+    expected = [1 / 4, 2 / 4, 0, 0, 0.5, 0, 1 / 4, 0, 1]
+    np.testing.assert_array_equal(brute_force([1, 0, 1], [1.0, 0.0, 0.0], 4), expected)
+
+
+@given(
+    st.lists(st.integers(0, K - 1), min_size=1, max_size=HORIZON),
+    st.integers(1, 30),
+    st.sampled_from(["bernoulli", "gaussian"]),
+)
+def test_statistics_equal_brute_force_on_any_history(arms: list[int], window: int, law: str) -> None:
+    env = wrappers.WindowedStatistics(make(reward=law), window=window)
+    env.reset(seed=1)
+    rewards: list[float] = []
+    for t, arm in enumerate(arms):
+        observation, reward, *_ = env.step(arm)
+        rewards.append(float(reward))
+        np.testing.assert_allclose(observation[K + 2 :], brute_force(arms[: t + 1], rewards, window), atol=1e-6)
+
+
+@given(st.lists(st.integers(0, K - 1), min_size=1, max_size=HORIZON), st.integers(1, 30))
+def test_history_equals_brute_force_on_any_history(arms: list[int], n: int) -> None:
+    env = wrappers.LastRounds(make(), n=n)
+    observation, _ = env.reset(seed=1)
+    assert not observation.any()
+    newest_first: list[float] = []
+    for arm in arms:
+        observation, reward, *_ = env.step(arm)
+        newest_first = [*np.eye(K)[arm], float(reward), *newest_first]
+        shown = observation[K + 2 :].reshape(n, K + 1).ravel()
+        np.testing.assert_array_equal(shown[: len(newest_first)], newest_first[: n * (K + 1)])
+        assert not shown[len(newest_first) :].any()
+
+
+@pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
+@pytest.mark.parametrize(("single", "vector", "arguments"), PAIRS)
+def test_vector_wrappers_show_what_single_wrappers_show_over_episodes(
+    single: Any, vector: Any, arguments: dict[str, Any], mode: str
+) -> None:
+    more = {"vector_kwargs": {"autoreset_mode": AutoresetMode.SAME_STEP}} if mode == "sync" else {}
+    envs = vector(gym.make_vec(make().spec, 3, vectorization_mode=mode, **more), **arguments)
+    singles = [single(make(), **arguments) for _ in range(3)]
+    assert envs.single_observation_space == singles[0].observation_space
+    seen, _ = envs.reset(seed=5)
+    for i, env in enumerate(singles):
+        np.testing.assert_array_equal(seen[i], env.reset(seed=5 + i)[0])
+    for actions in np.random.default_rng(0).integers(K, size=(2 * HORIZON + 8, 3)):
+        seen, _, _, truncations, infos = envs.step(actions)
+        assert seen in envs.observation_space
+        for i, env in enumerate(singles):
+            observation, _, _, truncated, _ = env.step(actions[i])
+            assert truncated == truncations[i]
+            if truncated:
+                np.testing.assert_array_equal(infos["final_obs"][i], observation)
+                observation, _ = env.reset()
+            np.testing.assert_array_equal(seen[i], observation)
+
+
+@pytest.mark.parametrize("vector", [wrappers.VectorWindowedStatistics, wrappers.VectorLastRounds])
+def test_a_vector_env_that_inserts_steps_is_refused(vector: Any) -> None:
+    with pytest.raises(ValueError, match=r"NEXT_STEP.*SAME_STEP"):
+        vector(gym.make_vec("NSBandit-Abrupt-v0", 2, vectorization_mode="sync"))
+
+
+def test_statistics_credit_late_rewards_to_their_arms() -> None:
+    env = wrappers.WindowedStatistics(wrappers.DelayedRewards(make(), delay=2), window=10)
+    env.reset(seed=3)
+    first = [env.step(arm)[0][K + 2 :] for arm in (0, 1)]
+    assert not any(seen[: 2 * K].any() for seen in first)  # nothing has arrived
+    np.testing.assert_allclose(first[1][2 * K :], [0.1, 0.0, 1.0])  # but it is known what was played
+    observation, reward, *_ = env.step(2)
+    np.testing.assert_allclose(observation[K + 2 :][: 2 * K], [0.1, 0, 0, reward, 0, 0])
+
+
+def test_a_vector_of_late_rewards_is_refused_with_the_way_out() -> None:
+    envs = gym.make_vec(
+        make().spec,
+        2,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP},
+        wrappers=[wrappers.DelayedRewards],
+    )
+    with pytest.raises(TypeError, match="wrap each sub-environment"):
+        wrappers.VectorWindowedStatistics(envs).reset(seed=0)
