@@ -1,19 +1,23 @@
 # Two commands set everything up: `make paper` and `make test`.
-PYTHON ?= python3.11
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: paper test lint clean
+.PHONY: help paper test lint clean
+.NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make paper   reproduce the paper's experiments; says where the report is"
 	@echo "make test    run the test suite"
 	@echo "make lint    ruff and mypy"
+	@echo "make clean   remove what the others made, but for results"
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	@test -n "$(PYTHON)" || { echo "ns-mab-gym needs Python 3.11 or later; name one: make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 # One stamp a set of extras: reinstalled when the project file or the constraints change.
 $(VENV)/.%: $(BIN)/python pyproject.toml constraints.txt
@@ -23,8 +27,12 @@ $(VENV)/.%: $(BIN)/python pyproject.toml constraints.txt
 paper: $(VENV)/.experiments
 	$(BIN)/python scripts/plot_worlds.py
 
-# Compiled loops of the tests live in a folder of their own, so that no stale cache can serve an old algorithm.
-test: $(VENV)/.test
+# Compiled loops of the tests live in a folder of their own, emptied when any source changes: numba's cache does not
+# notice an edit in another file, and would serve an old algorithm.
+.numba_cache/.stamp: $(shell find agents ns_mab_gym -name '*.py')
+	@rm -rf .numba_cache && mkdir .numba_cache && touch $@
+
+test: $(VENV)/.test .numba_cache/.stamp
 	NUMBA_CACHE_DIR=$(CURDIR)/.numba_cache $(BIN)/python -m pytest
 
 lint: $(VENV)/.test $(VENV)/.lint
@@ -33,4 +41,4 @@ lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info
+	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
