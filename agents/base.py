@@ -65,7 +65,7 @@ class Agent(ABC):
         self._check()
         self.reset()
 
-    def _check(self) -> None:
+    def _check(self) -> None:  # noqa: B027 - there is nothing to check in an agent without parameters
         """Check the agent's own parameters."""
 
     @abstractmethod
@@ -126,7 +126,7 @@ class Agent(ABC):
             binary: whether every reward is 0 or 1.
         """
         low, high = support
-        fits = {"binary": binary, "unit": 0 <= low and high <= 1, "real": True}[self.accepts]
+        fits = {"binary": binary, "unit": low >= 0 and high <= 1, "real": True}[self.accepts]
         if fits or self.binarize:
             return
         wanted = {"binary": "rewards that are 0 or 1", "unit": "rewards in [0, 1]"}[self.accepts]

@@ -11,118 +11,120 @@ import numpy as np
 from numba.extending import register_jitable
 
 from .base import Agent
-from .kernel import BoolArray, FloatArray, rule
+from .kernel import BoolArray, FloatArray, IntArray, rule
 from .knowledge import Knowledge
-from .window import Window, check_window, new_window, paper_window, slide
+from .window import Window, check_window, highest, new_window, paper_window, slide
 
 __all__ = ["TS", "BetaSWTS"]
 
 LOG_FACTORIAL = np.array([math.lgamma(n + 1.0) for n in range(256)])
+EXP = np.array([math.exp(-m) for m in range(64)])
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class BetaState(NamedTuple):
-    """The window, and per arm the logarithm of the normaliser of its posterior's density."""
+    """The window, and of each arm's posterior Beta(S + 1, N − S + 1) the mean and the normaliser of the density."""
 
     window: Window
-    log_norm: FloatArray  # (K,) −ln B(S + 1, N − S + 1); NaN until it is needed
+    means: FloatArray  # (K,) (S + 1)/(N + 2)
+    log_norms: FloatArray  # (K,) −ln B(S + 1, N − S + 1); NaN until it is needed
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def log_factorial(n: int) -> float:
-    """ln n!, from a table, and by Stirling's series (error below 1e-15) beyond it."""
+    """Ln n!, from a table, and by Stirling's series (error below 1e-15) beyond it."""
     if n < 256:
-        return LOG_FACTORIAL[n]
+        return LOG_FACTORIAL[n]  # type: ignore[no-any-return]
     return (n + 0.5) * math.log(n) - n + HALF_LOG_2PI + (1.0 - 1.0 / (30.0 * n * n)) / (12.0 * n)
 
 
-@register_jitable
-def log_density(state: BetaState, i: int, log_x: float, log_1mx: float) -> float:
-    """ln of the density of arm i's posterior Beta(S + 1, N − S + 1), where ln x and ln(1 − x) are known."""
-    successes = state.window.sums[i]
-    failures = state.window.pulls[i] - successes
-    if math.isnan(state.log_norm[i]):
-        state.log_norm[i] = (
-            log_factorial(state.window.pulls[i] + 1) - log_factorial(int(successes)) - log_factorial(int(failures))
-        )
-    return successes * log_x + failures * log_1mx + state.log_norm[i]
-
-
-@register_jitable
-def most_promising(window: Window, mask: BoolArray) -> int:
-    """The available arm with the largest posterior mean."""
-    champion, highest = -1, -1.0
-    for i in range(window.pulls.size):
-        mean = (window.sums[i] + 1.0) / (window.pulls[i] + 2.0)
-        if mask[i] and mean > highest:
-            champion, highest = i, mean
-    return champion
+@register_jitable(forceinline=True)
+def log_norm(successes: int, failures: int) -> float:
+    """−ln B(S + 1, F + 1)."""
+    return log_factorial(successes + failures + 1) - log_factorial(successes) - log_factorial(failures)
 
 
 def act(state: BetaState, mask: BoolArray, rng: np.random.Generator) -> int:
     """θ_i ~ Beta(S_i + 1, N_i − S_i + 1), play argmax (Algorithm 1, lines 5 and 6), with few draws.
 
-    Only the largest θ matters. With x the largest so far, arm i changes anything only if θ_i > x. Its density is
-    log-concave: beyond x it lies below f(x) exp(−s(y − x)), s = −(ln f)'(x) > 0, a curve of mass p = f(x)/s.
-    So with probability 1 − p arm i is done without a draw; else y is drawn under the curve and kept with the
-    probability f(y) over the curve. That is θ_i's own law beyond x. One uniform serves for many arms: it is
-    compared with the probability that none of them so far needs a draw.
+    Only the largest θ matters. With x the largest so far, arm i changes anything only if θ_i > x. Its density f is
+    log-concave: beyond x it lies below f(x) exp(−slope (y − x)), slope = −(ln f)'(x) > 0, a curve of mass f(x)/slope.
+    With probability 1 − p, for any p of at least that mass, arm i is done without a draw; else y is drawn under the
+    curve and kept with probability f(y)/curve(y) · mass/p, which is θ_i's own law beyond x. One uniform serves for many
+    arms: it is compared with the probability that none of them so far needed a draw.
     """
-    window = state.window
-    arm = most_promising(window, mask)
-    x = rng.beta(window.sums[arm] + 1.0, window.pulls[arm] - window.sums[arm] + 1.0)
-    if x <= 0.0 or x >= 1.0:  # beyond floating point
-        return _act_by_drawing_all(state, mask, rng)
+    pulls, sums, log_norms = state.window.pulls, state.window.sums, state.log_norms
+    arm = highest(state.means, mask)
+    x = rng.beta(sums[arm] + 1.0, pulls[arm] - sums[arm] + 1.0)
+    if x <= 0.0 or x >= 1.0:
+        return _draw_all(pulls, sums, mask, rng)  # the logarithms below are out of reach
     first = arm
-    log_x, log_1mx = math.log(x), math.log(1.0 - x)
+    over_x, over_1mx, log_x, log_1mx = 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)
     undisturbed, u = 1.0, rng.random()
-    for i in range(window.pulls.size):
+    for i in range(mask.size):
         if i == first or not mask[i]:
             continue
-        successes = window.sums[i]
-        failures = window.pulls[i] - successes
-        slope = failures / (1.0 - x) - successes / x
-        p = math.exp(log_density(state, i, log_x, log_1mx)) / slope if slope > 0.0 else 1.0
-        y = 0.0
+        successes = sums[i]
+        failures = pulls[i] - successes
+        if math.isnan(log_norms[i]):
+            log_norms[i] = log_norm(int(successes), int(failures))
+        slope = failures * over_1mx - successes * over_x
+        log_f = successes * log_x + failures * log_1mx + log_norms[i]
+        if slope <= 0.0:
+            p = 1.0
+        elif log_f < -1.0:
+            p = EXP[min(int(-log_f), 63)] / slope  # e^(−⌊−ln f⌋) ≥ f, without an exponential
+        else:
+            p = math.exp(log_f) / slope
         if p > 0.5:
             y = rng.beta(successes + 1.0, failures + 1.0)
         else:
             undisturbed *= 1.0 - p
             if u < undisturbed:
                 continue
-            y = x - math.log(1.0 - rng.random()) / slope
-            if y < 1.0:
-                log_ratio = successes * math.log(y / x) + failures * math.log((1.0 - y) / (1.0 - x)) + slope * (y - x)
-                if rng.random() >= math.exp(log_ratio):
-                    y = 0.0
             undisturbed, u = 1.0, rng.random()
+            y = x - math.log(1.0 - rng.random()) / slope
+            if y >= 1.0 or rng.random() * p * slope >= math.exp(
+                log_f + successes * math.log(y * over_x) + failures * math.log((1.0 - y) * over_1mx) + slope * (y - x)
+            ):
+                continue
         if x < y < 1.0:
             arm, x = i, y
-            log_x, log_1mx = math.log(x), math.log(1.0 - x)
+            over_x, over_1mx, log_x, log_1mx = 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)
     return arm
 
 
-@register_jitable
-def _act_by_drawing_all(state: BetaState, mask: BoolArray, rng: np.random.Generator) -> int:
+@register_jitable(forceinline=True)
+def _draw_all(pulls: IntArray, sums: FloatArray, mask: BoolArray, rng: np.random.Generator) -> int:
     """The same by drawing every arm."""
-    arm, highest = -1, -1.0
+    arm, largest = -1, -1.0
     for i in range(mask.size):
         if mask[i]:
-            theta = rng.beta(state.window.sums[i] + 1.0, state.window.pulls[i] - state.window.sums[i] + 1.0)
-            if theta > highest:
-                arm, highest = i, theta
+            theta = rng.beta(sums[i] + 1.0, pulls[i] - sums[i] + 1.0)
+            if theta > largest:
+                arm, largest = i, theta
     return arm
 
 
 def observe(state: BetaState, arm: int, reward: float) -> None:
-    """Update the counts of the arm played and of the one whose round left the window (lines 9 and 10)."""
+    """Update the posteriors of the arm played and of the one whose round left the window (lines 9 and 10)."""
     gone = slide(state.window, arm, reward)
-    state.log_norm[arm] = math.nan
-    if gone >= 0:
-        state.log_norm[gone] = math.nan
+    _update(state.means, state.log_norms, state.window, arm)
+    if gone >= 0 and gone != arm:
+        _update(state.means, state.log_norms, state.window, gone)
+
+
+@register_jitable(forceinline=True)
+def _update(means: FloatArray, log_norms: FloatArray, window: Window, i: int) -> None:
+    means[i] = (window.sums[i] + 1.0) / (window.pulls[i] + 2.0)
+    log_norms[i] = math.nan
 
 
 rule(BetaState, act, observe)
+
+
+def _new_beta_state(n_arms: int, window: int | None) -> BetaState:
+    return BetaState(new_window(n_arms, window), np.full(n_arms, 0.5), np.full(n_arms, np.nan))
 
 
 @dataclass(eq=False)
@@ -161,7 +163,7 @@ class BetaSWTS(Agent):
         self.window = check_window(self.window)
 
     def _new_state(self) -> BetaState:
-        return BetaState(new_window(self.n_arms, self.window), np.full(self.n_arms, np.nan))
+        return _new_beta_state(self.n_arms, self.window)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,4 +192,4 @@ class TS(Agent):
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     def _new_state(self) -> BetaState:
-        return BetaState(new_window(self.n_arms, None), np.full(self.n_arms, np.nan))
+        return _new_beta_state(self.n_arms, None)

@@ -31,8 +31,8 @@ class Card:
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.summary}"]
-        for label in ("source", "rule", "tuning", "knowledge", "rewards", "deviations"):
-            lines.append(f"  {label:<11} {getattr(self, label)}")
+        labels = ("source", "rule", "tuning", "knowledge", "rewards", "deviations")
+        lines += [f"  {label:<11} {getattr(self, label)}" for label in labels]
         lines += [f"  {'parameter':<11} {name}: {meaning}" for name, meaning in self.parameters.items()]
         return "\n".join(lines)
 

@@ -51,7 +51,7 @@ def _play(agent: AgentProtocol, n_arms: int, rounds: int, seed: int, problems: l
     """The arms of a short game; notes what is wrong on the way."""
     luck = np.random.default_rng(seed)
     means = np.linspace(0.1, 0.9, n_arms)
-    numpy_before, python_before = np.random.get_state()[1].copy(), random.getstate()  # type: ignore[index, union-attr] # noqa: NPY002
+    numpy_before, python_before = np.random.get_state()[1].copy(), random.getstate()  # type: ignore[index] # noqa: NPY002
     agent.reset(seed=seed)
     arms: list[int] = []
     for t in range(rounds):
@@ -89,7 +89,7 @@ def _check_saving(agent: Any, n_arms: int, rounds: int, problems: list[str]) -> 
         agent.observe(agent.act(), float(t % 2))
     saved = copy.deepcopy(agent.state_dict())
     for key, value in saved.items():
-        if not isinstance(value, str | int | float | np.ndarray) or getattr(value, "dtype", None) == object:
+        if not isinstance(value, str | int | float | np.ndarray) or getattr(value, "dtype", None) == np.dtype(object):
             problems.append(f"state_dict()[{key!r}] is {type(value).__name__}: only numbers, strings and arrays travel")
     other.reset(seed=3)
     other.load_state_dict(saved)

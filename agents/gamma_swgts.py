@@ -8,41 +8,85 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from .base import Agent
 from .checks import positive
-from .kernel import BoolArray, rule
+from .kernel import BoolArray, FloatArray, rule
 from .knowledge import Knowledge
-from .window import Window, check_window, new_window, paper_window, slide, unseen
+from .window import Window, check_window, highest, new_window, paper_window, slide
 
 __all__ = ["GammaSWGTS"]
 
 
+STEPS = 4  # per standard deviation, of the table below
+TAIL = np.array([0.5 * math.erfc(m / STEPS / math.sqrt(2.0)) for m in range(8 * STEPS + 1)])  # P(Z > m/STEPS)
+
+
 class GaussianState(NamedTuple):
-    """The window and the scale γ of the posteriors."""
+    """The window, and of each arm's posterior N(μ̂, 1/(γN)) the mean and the root of the precision."""
 
     window: Window
+    means: FloatArray  # (K,) S/N; infinite where N = 0, so that the arm comes first
+    roots: FloatArray  # (K,) √(γN)
     gamma: float
 
 
 def act(state: GaussianState, mask: BoolArray, rng: np.random.Generator) -> int:
-    """An unseen arm is forced; else θ_i ~ N(μ̂_i, 1/(γ N_i)), play argmax (Algorithm 2, lines 8 to 13)."""
-    window = state.window
-    arm = unseen(window, mask)
-    if arm >= 0:
+    """An unseen arm is forced; else θ_i ~ N(μ̂_i, 1/(γ N_i)), play argmax (Algorithm 2, lines 8 to 13), with few draws.
+
+    Only the largest θ matters. With x the largest so far, arm i changes anything only if its standard normal Z exceeds
+    z = (x − μ̂_i)√(γN_i). With a = z rounded down on a grid, Z ≤ a has a known probability, and then arm i is done
+    without a draw; else Z is drawn given Z > a. One uniform serves for many arms: it is compared with the
+    probability that none of them so far needed a draw.
+    """
+    means, roots = state.means, state.roots
+    arm = highest(means, mask)
+    if state.window.pulls[arm] == 0:
         return arm
-    highest = -math.inf
-    for i in range(window.pulls.size):
-        if mask[i]:
-            theta = window.sums[i] / window.pulls[i] + rng.standard_normal() / math.sqrt(state.gamma * window.pulls[i])
-            if theta > highest:
-                arm, highest = i, theta
+    first = arm
+    x = means[arm] + rng.standard_normal() / roots[arm]
+    undisturbed, u = 1.0, rng.random()
+    for i in range(mask.size):
+        if i == first or not mask[i]:
+            continue
+        z = (x - means[i]) * roots[i]
+        if z < 1.0:
+            normal = rng.standard_normal()
+        else:
+            step = min(int(z * STEPS), 8 * STEPS)
+            undisturbed *= 1.0 - TAIL[step]
+            if u < undisturbed:
+                continue
+            undisturbed, u = 1.0, rng.random()
+            normal = normal_beyond(step / STEPS, rng)
+        if normal > z:
+            arm, x = i, means[i] + normal / roots[i]
     return arm
 
 
+@register_jitable(forceinline=True)
+def normal_beyond(a: float, rng: np.random.Generator) -> float:
+    """A standard normal given that it exceeds a ≥ 1: Marsaglia's tail method."""
+    while True:
+        normal = math.sqrt(a * a - 2.0 * math.log(1.0 - rng.random()))
+        if rng.random() * normal < a:
+            return normal
+
+
 def observe(state: GaussianState, arm: int, reward: float) -> None:
-    """Update S and N in the window (Algorithm 2, line 16)."""
-    slide(state.window, arm, reward)
+    """Update the posteriors of the arm played and of the one whose round left the window (Algorithm 2, line 16)."""
+    gone = slide(state.window, arm, reward)
+    _update(state, arm)
+    if gone >= 0 and gone != arm:
+        _update(state, gone)
+
+
+@register_jitable(forceinline=True)
+def _update(state: GaussianState, i: int) -> None:
+    n = state.window.pulls[i]
+    state.means[i] = state.window.sums[i] / n if n > 0 else math.inf
+    state.roots[i] = math.sqrt(state.gamma * n)
 
 
 rule(GaussianState, act, observe)
@@ -81,7 +125,8 @@ class GammaSWGTS(Agent):
         )
 
     def _new_state(self) -> GaussianState:
-        return GaussianState(new_window(self.n_arms, self.window), self.gamma)
+        k = self.n_arms
+        return GaussianState(new_window(k, self.window), np.full(k, np.inf), np.zeros(k), self.gamma)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:

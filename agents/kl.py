@@ -19,9 +19,9 @@ def kl(p: float, q: float) -> float:
     return divergence
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def log_odds_bound(p: float, negentropy: float, budget: float) -> float:
-    """z such that q = 1/(1 + e^(−z)) is the largest q with d(p, q) ≤ budget, for p < 1 and budget > 0.
+    """Z such that q = 1/(1 + e^(−z)) is the largest q with d(p, q) ≤ budget, for p < 1 and budget > 0.
 
     In z the divergence is negentropy + ln(1 + e^z) − p z, convex, with the derivative q − p, and for large z almost a
     line of slope 1 − p: Newton's steps from above come down to the root without overshooting, in four or so.

@@ -31,35 +31,32 @@ class KLState(NamedTuple):
     c: float
 
 
-@register_jitable
-def information(state: KLState, i: int) -> float:
+@register_jitable(forceinline=True)
+def information(known: FloatArray, pulls: IntArray, sums: FloatArray, i: int) -> float:
     """N_i (μ̂_i ln μ̂_i + (1 − μ̂_i) ln(1 − μ̂_i)), computed once after each change of the arm."""
-    if math.isnan(state.information[i]):
-        n, s = state.window.pulls[i], state.window.sums[i]
-        value = 0.0
+    if math.isnan(known[i]):
+        n, s = pulls[i], sums[i]
+        known[i] = 0.0
         if s > 0.0:
-            value += s * math.log(s / n)
+            known[i] += s * math.log(s / n)
         if s < n:
-            value += (n - s) * math.log((n - s) / n)
-        state.information[i] = value
-    return state.information[i]
+            known[i] += (n - s) * math.log((n - s) / n)
+    return known[i]  # type: ignore[no-any-return]
 
 
-@register_jitable
-def exploration(state: KLState) -> float:
-    """ln t + c max(0, ln ln t), with min(t, τ) for t where there is a window."""
-    t = state.window.clock[0] + 1
-    if 0 < state.window.arms.size < t:
-        t = state.window.arms.size
+@register_jitable(forceinline=True)
+def exploration(t: int, window: int, c: float) -> float:
+    """Ln t + c max(0, ln ln t), with min(t, τ) for t where there is a window."""
+    if 0 < window < t:
+        t = window
     log_t = math.log(t)
-    return log_t + state.c * math.log(log_t) if log_t > 1.0 else log_t
+    return log_t + c * math.log(log_t) if log_t > 1.0 else log_t
 
 
-@register_jitable
-def index(state: KLState, i: int, budget: float) -> tuple[float, float, float]:
-    """q = max{q : N_i d(μ̂_i, q) ≤ budget}, ln q and ln(1 − q), for an arm with μ̂_i < 1."""
-    n = state.window.pulls[i]
-    z = log_odds_bound(state.window.sums[i] / n, information(state, i) / n, budget / n)
+@register_jitable(forceinline=True)
+def index(n: int, s: float, information: float, budget: float) -> tuple[float, float, float]:
+    """The index q = max{q : N d(μ̂, q) ≤ budget}, ln q and ln(1 − q), for an arm with μ̂ = S/N < 1."""
+    z = log_odds_bound(s / n, information / n, budget / n)
     tail = math.exp(-abs(z))
     log_1mq = -math.log(1.0 + tail) - (z if z > 0.0 else 0.0)
     return (1.0 if z > 0.0 else tail) / (1.0 + tail), log_1mq + z, log_1mq
@@ -71,40 +68,38 @@ def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
     With q the largest index so far, arm i has a larger one just if N_i d(μ̂_i, q) is below its budget or μ̂_i ≥ q: a
     comparison, with the logarithms of q and 1 − q taken once.
     """
-    window = state.window
-    arm = unseen(window, mask)
+    pulls, sums, known = state.window.pulls, state.window.sums, state.information
+    arm = unseen(pulls, mask)
     if arm >= 0:
         return arm
-    for i in range(window.pulls.size):
-        if mask[i] and window.sums[i] >= window.pulls[i]:
+    for i in range(mask.size):
+        if mask[i] and sums[i] >= pulls[i]:
             return i  # an index of 1, which none exceeds
-    budget = exploration(state)
+    budget = exploration(state.window.clock[0] + 1, state.window.arms.size, state.c)
     if budget <= 0.0:
-        return _highest_mean(window, mask)
-    first = state.last[0]
-    if not mask[first]:
-        first = _highest_mean(window, mask)
+        return _highest_mean(pulls, sums, mask)
+    first = state.last[0] if mask[state.last[0]] else _highest_mean(pulls, sums, mask)
     arm = first
-    q, log_q, log_1mq = index(state, arm, budget)
-    for i in range(window.pulls.size):
+    q, log_q, log_1mq = index(pulls[arm], sums[arm], information(known, pulls, sums, arm), budget)
+    for i in range(mask.size):
         if i == first or not mask[i]:
             continue
-        n, s = window.pulls[i], window.sums[i]
-        if n == window.pulls[arm] and s == window.sums[arm]:
+        n, s = pulls[i], sums[i]
+        if n == pulls[arm] and s == sums[arm]:
             arm = min(i, arm)  # a tie, which rounding must not decide
-        elif s >= n * q or information(state, i) - s * log_q - (n - s) * log_1mq < budget:
+        elif s >= n * q or information(known, pulls, sums, i) - s * log_q - (n - s) * log_1mq < budget:
             arm = i
-            q, log_q, log_1mq = index(state, arm, budget)
+            q, log_q, log_1mq = index(n, s, information(known, pulls, sums, i), budget)
     state.last[0] = arm
     return arm
 
 
-@register_jitable
-def _highest_mean(window: Window, mask: BoolArray) -> int:
+@register_jitable(forceinline=True)
+def _highest_mean(pulls: IntArray, sums: FloatArray, mask: BoolArray) -> int:
     arm, highest = -1, -math.inf
     for i in range(mask.size):
-        if mask[i] and window.sums[i] / window.pulls[i] > highest:
-            arm, highest = i, window.sums[i] / window.pulls[i]
+        if mask[i] and sums[i] / pulls[i] > highest:
+            arm, highest = i, sums[i] / pulls[i]
     return arm
 
 

@@ -30,7 +30,7 @@ class Ser4State(NamedTuple):
     phi: float
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def _start_afresh(state: Ser4State) -> None:
     for i in range(state.order.size):
         state.order[i] = i
@@ -49,7 +49,7 @@ def act(state: Ser4State, mask: BoolArray, rng: np.random.Generator) -> int:
         for i in range(state.clock[0] - 1, 0, -1):  # Fisher and Yates
             j = rng.integers(0, i + 1)
             state.order[i], state.order[j] = state.order[j], state.order[i]
-    return state.order[state.clock[1]]
+    return state.order[state.clock[1]]  # type: ignore[no-any-return]
 
 
 def observe(state: Ser4State, arm: int, reward: float) -> None:
@@ -66,7 +66,7 @@ def observe(state: Ser4State, arm: int, reward: float) -> None:
             _eliminate(state)
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def _eliminate(state: Ser4State) -> None:
     """Drop every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best."""
     tau = state.clock[2]

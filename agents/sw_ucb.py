@@ -27,18 +27,15 @@ class UCBState(NamedTuple):
 
 def act(state: UCBState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Play argmax of μ̂_i + √(ξ ln(min(t, τ)) / N_i); an unseen arm comes first."""
-    window = state.window
-    arm = unseen(window, mask)
+    pulls, sums, window = state.window.pulls, state.window.sums, state.window.arms.size
+    arm = unseen(pulls, mask)
     if arm >= 0:
         return arm
-    t = window.clock[0] + 1
-    if t > window.arms.size:
-        t = window.arms.size
-    exploration = state.xi * math.log(t)
+    exploration = state.xi * math.log(min(state.window.clock[0] + 1, window))
     highest = -math.inf
-    for i in range(window.pulls.size):
+    for i in range(mask.size):
         if mask[i]:
-            index = window.sums[i] / window.pulls[i] + math.sqrt(exploration / window.pulls[i])
+            index = sums[i] / pulls[i] + math.sqrt(exploration / pulls[i])
             if index > highest:
                 arm, highest = i, index
     return arm

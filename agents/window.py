@@ -11,7 +11,7 @@ from numba.extending import register_jitable
 from .checks import positive_int
 from .kernel import BoolArray, FloatArray, IntArray
 
-__all__ = ["Window", "check_window", "new_window", "paper_window", "slide", "unseen"]
+__all__ = ["Window", "check_window", "highest", "new_window", "paper_window", "slide", "unseen"]
 
 
 class Window(NamedTuple):
@@ -39,7 +39,7 @@ def new_window(n_arms: int, length: int | None) -> Window:
     )
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def slide(window: Window, arm: int, reward: float) -> int:
     """Take in a round. Returns the arm whose round left the window, or -1.
 
@@ -69,13 +69,23 @@ def slide(window: Window, arm: int, reward: float) -> int:
     return gone
 
 
-@register_jitable
-def unseen(window: Window, mask: BoolArray) -> int:
+@register_jitable(forceinline=True)
+def unseen(pulls: IntArray, mask: BoolArray) -> int:
     """The first available arm without an observation in the window, or -1: it is played at once."""
-    for i in range(window.pulls.size):
-        if mask[i] and window.pulls[i] == 0:
+    for i in range(pulls.size):
+        if mask[i] and pulls[i] == 0:
             return i
     return -1
+
+
+@register_jitable(forceinline=True)
+def highest(values: FloatArray, mask: BoolArray) -> int:
+    """The first available arm with the largest value."""
+    arm = -1
+    for i in range(values.size):
+        if mask[i] and (arm < 0 or values[i] > values[arm]):
+            arm = i
+    return arm
 
 
 def paper_window(horizon: int) -> int:

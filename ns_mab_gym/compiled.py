@@ -34,7 +34,7 @@ def law_code(law: Law) -> tuple[int, float] | None:
     return None
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> float:
     """A reward with mean ``mu``: the same number that :meth:`ns_mab_gym.rewards.Law.draw` gives."""
     if law == BERNOULLI:

@@ -94,7 +94,7 @@ def simulate(
     Args:
         env: an id, a world, or an environment.
         agent: a name, an agent of the zoo, or any object with ``reset``, ``act`` and ``observe``. One without a
-            compiled form, or an environment that is wrapped, goes through the generic loop, with a warning that says so.
+            compiled form, or an environment that is wrapped, goes through the generic loop, with a warning.
         runs: how many runs.
         seed: from which all seeds are derived.
         env_kwargs: arguments of the environment.
