@@ -1,0 +1,142 @@
+"""The kinds of claims that a comparison of regrets can make, each a function that makes the deciding test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from ..results import Curves
+from .rules import Evidence, Finding, Floats, Pair, Test, equal, less, verdict_all
+
+__all__ = [
+    "Decide",
+    "against",
+    "best_from",
+    "collapse",
+    "conjunction",
+    "final",
+    "least",
+    "mean_se",
+    "ordered",
+    "pair_of",
+    "ranking",
+    "regret_at",
+    "regret_between",
+    "suboptimal_pulls",
+]
+
+Decide = Callable[[Evidence], Finding]
+Quantity = Callable[[Curves, Evidence], Floats]
+
+
+def final(curves: Curves, evidence: Evidence) -> Floats:
+    """Cumulative regret in round T."""
+    return curves.final
+
+
+def suboptimal_pulls(curves: Curves, evidence: Evidence) -> Floats:
+    """How often an arm was played that was not the best."""
+    return np.asarray(curves.suboptimal_pulls.sum(axis=1), np.float64)
+
+
+def regret_at(round_: float) -> Quantity:
+    """Cumulative regret after one of the paper's rounds."""
+    return lambda curves, evidence: curves.at(evidence.round(round_))
+
+
+def regret_between(first: float, last: float) -> Quantity:
+    """Regret gathered between two of the paper's rounds."""
+    return lambda curves, evidence: curves.between(evidence.round(first), evidence.round(last))
+
+
+def ranking(evidence: Evidence, labels: Iterable[str], quantity: Quantity = final) -> str:
+    """Mean ± standard error of every label, the least first."""
+    values = {label: quantity(evidence.curves[label], evidence) for label in labels}
+    ascending = sorted(values, key=lambda label: float(values[label].mean()))
+    return ", ".join(f"{label} {mean_se(values[label])}" for label in ascending)
+
+
+def mean_se(values: Floats) -> str:
+    """A mean and its standard error."""
+    se = float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return f"{values.mean():,.0f} ± {se:,.{0 if se >= 9.95 else 1}f}"
+
+
+def pair_of(evidence: Evidence, left: str, right: str, quantity: Quantity, where: str = "") -> Pair:
+    """The sentence that one label has less of a quantity than another."""
+    left_values, right_values = (quantity(evidence.curves[label], evidence) for label in (left, right))
+    return Pair(left, right, left_values, right_values, where)
+
+
+def _at(evidence: Evidence, round_: float) -> str:
+    return f"at round {evidence.round(round_):,.0f}"
+
+
+def against(tests: Iterable[Test]) -> tuple[Test, ...]:
+    """The tests that stand against a claim: the false ones, or the open ones if none is false."""
+    tests = list(tests)
+    return tuple(t for t in tests if t.answer is False) or tuple(t for t in tests if t.answer is None)
+
+
+def conjunction(figures: str, tests: list[Test]) -> Finding:
+    """The finding of a claim all of whose sentences must be true."""
+    return Finding(verdict_all([test.answer for test in tests]), figures, tuple(tests), against(tests))
+
+
+def ordered(pairs: Sequence[tuple[str, str]], quantity: Quantity = final, margin: float = 0.0) -> Decide:
+    """In every pair, the left has less than the right."""
+
+    def decide(evidence: Evidence) -> Finding:
+        tests = less([pair_of(evidence, left, right, quantity) for left, right in pairs], margin)
+        return conjunction(ranking(evidence, dict.fromkeys(label for pair in pairs for label in pair), quantity), tests)
+
+    return decide
+
+
+def least(who: str, among: Iterable[str], quantity: Quantity = final) -> Decide:
+    """One has less than every other."""
+    return ordered([(who, other) for other in among if other != who], quantity)
+
+
+def best_from(who: str, among: Sequence[str], rounds: Sequence[float]) -> Decide:
+    """One has the least cumulative regret at each of several rounds."""
+
+    def decide(evidence: Evidence) -> Finding:
+        others = [label for label in among if label != who]
+        tests = less([pair_of(evidence, who, o, regret_at(r), _at(evidence, r)) for r in rounds for o in others])
+        figures = f"{leads_from(evidence, who, others)}. At the end: {ranking(evidence, among)}"
+        return conjunction(figures, tests)
+
+    return decide
+
+
+def leads_from(evidence: Evidence, who: str, others: Sequence[str]) -> str:
+    """From which round on the mean regret of one is the least."""
+    rounds = evidence.curves[who].rounds
+    mine = evidence.curves[who].regret.mean(axis=0)
+    rivals = np.stack([evidence.curves[other].regret.mean(axis=0) for other in others])
+    behind = np.flatnonzero(mine >= rivals.min(axis=0))
+    if len(behind) == 0:
+        return f"{who} has the least mean regret from the start"
+    last = behind[-1]
+    best = others[int(rivals[:, last].argmin())]
+    if last == len(rounds) - 1:
+        return f"{best} has less mean regret than {who} at the end"
+    return f"{who} has the least mean regret from round {rounds[last + 1]:,} on, after {best}"
+
+
+def collapse(groups: Sequence[Sequence[str]], rounds: Sequence[float], margin: float) -> Decide:
+    """Within each group, the curves lie within a margin of each other at each of several rounds."""
+
+    def decide(evidence: Evidence) -> Finding:
+        pairs = [
+            pair_of(evidence, left, right, regret_at(r), _at(evidence, r))
+            for group in groups
+            for i, left in enumerate(group)
+            for right in group[i + 1 :]
+            for r in rounds
+        ]
+        return conjunction(ranking(evidence, [label for group in groups for label in group]), equal(pairs, margin))
+
+    return decide

@@ -1,0 +1,55 @@
+"""Claims about what happens from phase to phase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .decisions import Decide, conjunction, mean_se, pair_of, regret_between
+from .rules import Evidence, Finding, Pair, less
+
+__all__ = ["degrades", "faster_after", "more_after"]
+
+
+def degrades(who: str, reference: str, phases: Sequence[tuple[float, float]]) -> Decide:
+    """In every phase after the first, one gathers more regret than the reference."""
+
+    def decide(evidence: Evidence) -> Finding:
+        pairs = [
+            pair_of(evidence, reference, who, regret_between(*phase), f"in phase {number}")
+            for number, phase in enumerate(phases, start=1)
+        ]
+        rates = [
+            f"phase {number}: {who} {mean_se(pair.right_values)}, {reference} {mean_se(pair.left_values)}"
+            for number, pair in enumerate(pairs, start=1)
+        ]
+        return conjunction("regret in " + "; ".join(rates), less(pairs[1:]))
+
+    return decide
+
+
+def more_after(who: str, reference: str, change: float, end: float) -> Decide:
+    """From a change to the end, one gathers more regret than the reference."""
+
+    def decide(evidence: Evidence) -> Finding:
+        pair = pair_of(evidence, reference, who, regret_between(change, end))
+        figures = f"{who} {mean_se(pair.right_values)}, {reference} {mean_se(pair.left_values)}"
+        return conjunction(figures, less([pair]))
+
+    return decide
+
+
+def faster_after(labels: Sequence[str], changes: Sequence[float], span: float) -> Decide:
+    """Just after every change, each gathers more regret than just before it."""
+
+    def decide(evidence: Evidence) -> Finding:
+        pairs = []
+        for label in labels:
+            for change in changes:
+                before = regret_between(change - span, change)(evidence.curves[label], evidence)
+                after = regret_between(change, change + span)(evidence.curves[label], evidence)
+                pairs.append(Pair(f"{label} before", "after", before, after, f"round {evidence.round(change):,.0f}"))
+        tests = less(pairs)
+        true = sum(test.answer is True for test in tests)
+        return conjunction(f"{true} of {len(tests)} (algorithm, change) pairs", tests)
+
+    return decide

@@ -1,0 +1,93 @@
+"""Claims about an agent's place among others: among the worst, not the best, in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .decisions import Decide, against, final, pair_of, ranking
+from .rules import Evidence, Finding, Pair, Verdict, less, verdict_all
+
+__all__ = ["among_worst", "moderate", "most_beat", "not_best", "same_order"]
+
+
+def among_worst(who: Sequence[str], among: Sequence[str]) -> Decide:
+    """Each is in the worse half: at least half of all have less final regret."""
+
+    def decide(evidence: Evidence) -> Finding:
+        half = len(among) // 2
+        pairs = [(other, each) for each in who for other in among if other != each]
+        tests = less([pair_of(evidence, left, right, final) for left, right in pairs])
+        answers: list[bool | None] = []
+        for each in who:
+            mine = [test.answer for test in tests if test.right == each]
+            worse, better = mine.count(True) >= half, mine.count(False) >= half
+            answers.append(True if worse else False if better else None)
+        doubtful = [each for each, answer in zip(who, answers, strict=True) if answer is not True]
+        exceptions = against(test for test in tests if test.right in doubtful)
+        return Finding(verdict_all(answers), ranking(evidence, among), tuple(tests), exceptions)
+
+    return decide
+
+
+def most_beat(challengers: Sequence[str], who: str) -> Decide:
+    """More than half of the challengers end with less regret than one."""
+
+    def decide(evidence: Evidence) -> Finding:
+        tests = less([pair_of(evidence, challenger, who, final) for challenger in challengers])
+        answers = [test.answer for test in tests]
+        needed = len(challengers) // 2 + 1
+        enough, hopeless = answers.count(True) >= needed, len(answers) - answers.count(False) < needed
+        verdict = Verdict.HOLDS if enough else Verdict.FAILS if hopeless else Verdict.UNDECIDED
+        figures = f"{answers.count(True)} of {len(answers)}: {ranking(evidence, [*challengers, who])}"
+        return Finding(verdict, figures, tuple(tests), against(tests))
+
+    return decide
+
+
+def not_best(who: str, among: Sequence[str]) -> Decide:
+    """Some other ends with less regret."""
+
+    def decide(evidence: Evidence) -> Finding:
+        tests = less([pair_of(evidence, other, who, final) for other in among if other != who])
+        answers = [test.answer for test in tests]
+        beaten, leads = True in answers, all(answer is False for answer in answers)
+        verdict = Verdict.HOLDS if beaten else Verdict.FAILS if leads else Verdict.UNDECIDED
+        return Finding(verdict, ranking(evidence, among), tuple(tests), () if beaten else against(tests))
+
+    return decide
+
+
+def moderate(who: str, among: Sequence[str]) -> Decide:
+    """Some others end with less regret, and some with more."""
+
+    def decide(evidence: Evidence) -> Finding:
+        tests = less([pair_of(evidence, other, who, final) for other in among if other != who])
+        answers = [test.answer for test in tests]
+        extreme = all(a is True for a in answers) or all(a is False for a in answers)
+        between = True in answers and False in answers
+        verdict = Verdict.HOLDS if between else Verdict.FAILS if extreme else Verdict.UNDECIDED
+        return Finding(verdict, ranking(evidence, among), tuple(tests))
+
+    return decide
+
+
+def same_order(here: str, there: str, among: Sequence[str], exceptions: int) -> Decide:
+    """Two worlds put the agents into the same order, but for a few pairs."""
+
+    def decide(evidence: Evidence) -> Finding:
+        pairs = [(a, b) for i, a in enumerate(among) for b in among[i + 1 :]]
+        curves = evidence.elsewhere
+        tests = {
+            world: less([Pair(a, b, curves[world][a].final, curves[world][b].final, f"on {world}") for a, b in pairs])
+            for world in (here, there)
+        }
+        both = list(zip(tests[here], tests[there], strict=True))
+        reversed_ = [pair for pair in both if {pair[0].answer, pair[1].answer} == {True, False}]
+        open_ = sum(None in (one.answer, other.answer) for one, other in both)
+        fits = len(reversed_) + open_ <= exceptions
+        verdict = Verdict.FAILS if len(reversed_) > exceptions else Verdict.HOLDS if fits else Verdict.UNDECIDED
+        figures = f"{len(reversed_)} of {len(pairs)} pairs of algorithms change their order, {open_} are open"
+        against_it = tuple(test for pair in reversed_ for test in pair)
+        return Finding(verdict, figures, tuple(t for pair in both for t in pair), against_it)
+
+    return decide

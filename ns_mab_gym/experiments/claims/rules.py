@@ -1,0 +1,176 @@
+"""Claims, the paired tests that decide them, and their verdicts.
+
+The rule is the same for every claim. A claim is a set of sentences "A has less regret than B"; each is tested on
+the differences B − A of runs that share their luck, by a bootstrap interval that holds for all sentences of the
+claim together (95 %, Bonferroni). A sentence is true if the interval lies above the margin (0 unless the claim says
+more), false if it lies below it, open otherwise; with fewer than ten runs all are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from ..results import Curves
+from ..statistics import bootstrap_means
+
+__all__ = ["Claim", "Evidence", "Finding", "Judged", "Pair", "Test", "Verdict", "equal", "judge", "less", "verdict_all"]
+
+Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.95
+FEWEST_RUNS = 10
+
+
+class Verdict(Enum):
+    """What the runs say about a claim."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    UNDECIDED = "undecided at this number of runs"
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a claim about one world may look at."""
+
+    curves: Mapping[str, Curves]  # by the agent's label
+    means: Floats  # (T, K)
+    elsewhere: Mapping[str, Mapping[str, Curves]] = field(default_factory=dict)  # by the labels of world and agent
+
+    @property
+    def horizon(self) -> int:
+        """T."""
+        return len(self.means)
+
+    def round(self, paper: float) -> float:
+        """The round that corresponds to one of the paper's, whose horizon is 50,000."""
+        return paper * self.horizon / 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A sentence to test: ``left`` is less than ``right``, run by run."""
+
+    left: str
+    right: str
+    left_values: Floats  # (R,)
+    right_values: Floats  # (R,)
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A tested sentence: what right exceeds left by, and whether that is true, false or open."""
+
+    __test__ = False  # not one of pytest's
+
+    left: str
+    right: str
+    where: str
+    left_mean: float
+    right_mean: float
+    low: float
+    high: float
+    answer: bool | None
+
+    def __str__(self) -> str:
+        place = f" {self.where}" if self.where else ""
+        return (
+            f"{self.left} {self.left_mean:,.0f} against {self.right} {self.right_mean:,.0f}{place} "
+            f"(difference {self.right_mean - self.left_mean:+,.0f}, interval {self.low:+,.0f} to {self.high:+,.0f})"
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was measured for a claim."""
+
+    verdict: Verdict
+    figures: str
+    tests: tuple[Test, ...] = ()
+    exceptions: tuple[Test, ...] = ()  # the sentences that stand against the claim
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper and the test that decides it.
+
+    Attributes:
+        key: a short name.
+        quote: the paper's words.
+        test: what decides, in words.
+        decide: what decides, in code.
+        ours: whether the paper says it of another world, and the test on this one is ours.
+    """
+
+    key: str
+    quote: str
+    test: str
+    decide: Callable[[Evidence], Finding]
+    ours: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim about a world with what was found."""
+
+    claim: Claim
+    world: str
+    finding: Finding
+
+
+def less(pairs: Sequence[Pair], margin: float = 0.0) -> list[Test]:
+    """Test that left is less than right, by more than ``margin`` times left."""
+
+    def answer(low: float, high: float, base: float) -> bool | None:
+        return True if low > margin * base else False if high < margin * base else None
+
+    return _tests(pairs, answer)
+
+
+def equal(pairs: Sequence[Pair], margin: float) -> list[Test]:
+    """Test that left and right differ by less than ``margin`` times left."""
+
+    def answer(low: float, high: float, base: float) -> bool | None:
+        inside = -margin * base < low and high < margin * base
+        outside = low > margin * base or high < -margin * base
+        return True if inside else False if outside else None
+
+    return _tests(pairs, answer)
+
+
+def _tests(pairs: Sequence[Pair], answer: Callable[[float, float, float], bool | None]) -> list[Test]:
+    differences = np.stack([pair.right_values - pair.left_values for pair in pairs], axis=1)  # (R, M)
+    tail = (1 - LEVEL) / 2 / len(pairs)
+    lows, highs = np.quantile(bootstrap_means(differences), [tail, 1 - tail], axis=0)
+    enough = len(differences) >= FEWEST_RUNS
+    return [
+        Test(
+            pair.left,
+            pair.right,
+            pair.where,
+            base := float(pair.left_values.mean()),
+            float(pair.right_values.mean()),
+            float(low),
+            float(high),
+            answer(low, high, base) if enough else None,
+        )
+        for pair, low, high in zip(pairs, lows, highs, strict=True)
+    ]
+
+
+def verdict_all(answers: Sequence[bool | None]) -> Verdict:
+    """Every sentence must be true; one that is false is enough against the claim."""
+    if any(answer is False for answer in answers):
+        return Verdict.FAILS
+    return Verdict.HOLDS if all(answers) else Verdict.UNDECIDED
+
+
+def judge(claims: Mapping[str, Sequence[Claim]], evidence: Mapping[str, Evidence]) -> list[Judged]:
+    """Decide the claims about each world."""
+    return [Judged(claim, world, claim.decide(evidence[world])) for world, about in claims.items() for claim in about]

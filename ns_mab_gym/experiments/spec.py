@@ -1,0 +1,165 @@
+"""Experiments as data: worlds × agents × seeds, as small frozen descriptions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from ..agents.checks import choice, positive_int
+
+__all__ = ["AgentEntry", "Experiment", "Study", "WorldEntry"]
+
+TABLE_SUFFIXES = (".csv", ".parquet", ".npz")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name, its parameters and the label under which people see it.
+
+    Attributes:
+        name: what the registry calls it.
+        parameters: pairs of a parameter and its value, in alphabetical order.
+        label: what tables and figures call it; by default the entry in words.
+        note: what must be said wherever its result is shown.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+    label: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Bring the parameters into their one form, so that equal entries are equal."""
+        object.__setattr__(self, "parameters", tuple(sorted((k, _frozen(v)) for k, v in self.parameters)))
+        if not self.label:
+            object.__setattr__(self, "label", self.words)
+
+    @classmethod
+    def of(cls, name: str, *, label: str = "", note: str = "", **parameters: Any) -> Self:
+        """An entry with its parameters as keywords."""
+        return cls(name, tuple(parameters.items()), label, note)
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """The parameters as keyword arguments."""
+        return dict(self.parameters)
+
+    @property
+    def words(self) -> str:
+        """The entry as it is written on the command line, without its label."""
+        return _in_words(self.name, self.parameters)
+
+
+@dataclass(frozen=True)
+class AgentEntry(Entry):
+    """An agent of the registry.
+
+    >>> AgentEntry.of("beta-swts", window=500)
+    AgentEntry(name='beta-swts', parameters=(('window', 500),), label='beta-swts:window=500', note='')
+    """
+
+
+@dataclass(frozen=True)
+class WorldEntry(Entry):
+    """A Gymnasium id with the arguments of its environment, or a file of means.
+
+    >>> WorldEntry.of("NSBandit-Smooth-v0", label="fast", sigma=1e-3).words
+    'NSBandit-Smooth-v0:sigma=0.001'
+    >>> WorldEntry.of("means.csv").kwargs
+    {'path': 'means.csv', 'world': 'table'}
+    """
+
+    def __post_init__(self) -> None:
+        """Turn the name of a file of means into the world that plays it."""
+        if self.name.lower().endswith(TABLE_SUFFIXES):
+            object.__setattr__(self, "parameters", (*self.parameters, ("path", self.name), ("world", "table")))
+            object.__setattr__(self, "name", "NSBandit-v0")
+        super().__post_init__()
+
+    @property
+    def file(self) -> Path | None:
+        """The file of means that it plays, if it plays one."""
+        path = self.kwargs.get("path")
+        return None if path is None else Path(path)
+
+    @property
+    def words(self) -> str:
+        """The world as it is written on the command line, without its label."""
+        if self.name == "NSBandit-v0" and self.file is not None:
+            rest = tuple((k, v) for k, v in self.parameters if k not in ("path", "world"))
+            return _in_words(str(self.file), rest)
+        return super().words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Every agent on every world, run r of each with the luck of run r.
+
+    Attributes:
+        worlds: where they play.
+        agents: who plays.
+        runs: how many runs each.
+        seed: from which the seeds of all runs are derived.
+        reference: the label of the agent to which the others are compared; by default the first.
+    """
+
+    worlds: tuple[WorldEntry, ...]
+    agents: tuple[AgentEntry, ...]
+    runs: int = 50
+    seed: int = 0
+    reference: str = ""
+
+    def __post_init__(self) -> None:
+        """Check all that can be checked without building a world."""
+        positive_int("runs", self.runs)
+        positive_int("seed", self.seed, least=0)
+        _distinct("world", (world.label for world in self.worlds))
+        _distinct("agent", labels := [agent.label for agent in self.agents])
+        if self.reference:
+            choice("reference agent", self.reference, labels)
+        else:
+            object.__setattr__(self, "reference", labels[0])
+
+
+@dataclass(frozen=True)
+class Study:
+    """Experiments that share one folder of results and one report.
+
+    Attributes:
+        title: the report's heading.
+        experiments: what to run; what two of them have in common is computed once.
+    """
+
+    title: str
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def worlds(self) -> tuple[WorldEntry, ...]:
+        """Every world once, in order of appearance."""
+        return tuple(dict.fromkeys(world for experiment in self.experiments for world in experiment.worlds))
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def _in_words(name: str, parameters: tuple[tuple[str, Any], ...]) -> str:
+    settings = ",".join(f"{key}={_word(value)}" for key, value in parameters)
+    return f"{name}:{settings}" if settings else name
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _distinct(what: str, labels: Iterable[str]) -> None:
+    """Raise a ValueError if there is no entry, or if two carry the same label."""
+    counted = Counter(labels)
+    if not counted:
+        raise ValueError(f"an experiment needs at least one {what}")
+    label, times = counted.most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{times} {what}s are labelled {label!r}; give each a label of its own, or drop one")

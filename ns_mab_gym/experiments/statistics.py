@@ -1,0 +1,104 @@
+"""Statistics of runs that share their luck: bootstrap intervals, paired differences, ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Estimate", "Summary", "estimate", "mean_ranks", "probability_of_improvement", "summarise"]
+
+Floats = npt.NDArray[np.float64]
+
+RESAMPLES = 10_000
+SEED = 20_240_905  # of every bootstrap: the same runs give the same interval, today and tomorrow
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its standard deviation, standard error and interval."""
+
+    mean: float
+    sd: float
+    se: float
+    low: float
+    high: float
+
+
+@lru_cache(maxsize=16)
+def _weights(runs: int) -> Floats:
+    """(B, R) how often each run is in each bootstrap sample, over R."""
+    return np.random.default_rng(SEED).multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES) / runs
+
+
+def bootstrap_means(samples: Floats) -> Floats:
+    """(B, …) the means of bootstrap samples of the first axis of (R, …); rows are resampled together."""
+    flat = samples.reshape(len(samples), -1)
+    return np.asarray(_weights(len(samples)) @ flat).reshape(RESAMPLES, *samples.shape[1:])
+
+
+def estimate(samples: Floats, level: float = 0.95) -> Estimate:
+    """The mean of (R,) samples with its percentile bootstrap interval.
+
+    >>> e = estimate(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> e.mean, e.low <= e.mean <= e.high
+    (2.5, True)
+    """
+    low, high = np.quantile(bootstrap_means(samples), [(1 - level) / 2, (1 + level) / 2])
+    sd = float(samples.std(ddof=1)) if len(samples) > 1 else 0.0
+    return Estimate(float(samples.mean()), sd, sd / len(samples) ** 0.5, float(low), float(high))
+
+
+def mean_ranks(finals: Floats) -> Floats:
+    """(A,) the mean over runs of each agent's rank among the (A, R) regrets; 1 is the least, ties share.
+
+    >>> mean_ranks(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 1.0]])).tolist()
+    [1.75, 2.25, 2.0]
+    """
+    less = (finals[None] < finals[:, None]).sum(axis=1)  # (A, R)
+    equal = (finals[None] == finals[:, None]).sum(axis=1)
+    return np.asarray((less + (equal + 1) / 2).mean(axis=1))
+
+
+def probability_of_improvement(agent: Floats, reference: Floats, level: float = 0.95) -> Estimate:
+    """How often the agent has less regret than the reference with the same luck; a tie counts one half."""
+    return estimate(np.where(agent < reference, 1.0, np.where(agent == reference, 0.5, 0.0)), level)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One agent on one world: final regret, and how it compares with the reference on the same luck.
+
+    Attributes:
+        label: the agent's.
+        final: regret in round T.
+        difference: final regret minus the reference's, run by run; ``None`` for the reference itself.
+        improvement: the probability of less regret than the reference; ``None`` for the reference itself.
+        rank: mean rank over the runs; 1 is the least regret.
+    """
+
+    label: str
+    final: Estimate
+    difference: Estimate | None
+    improvement: Estimate | None
+    rank: float
+
+
+def summarise(finals: Mapping[str, Floats], reference: str) -> list[Summary]:
+    """A summary for each agent, given the final regrets (R,) of all, in ascending order of their means."""
+    ranks = dict(zip(finals, mean_ranks(np.stack(list(finals.values()))), strict=True))
+    base = finals[reference]
+    rows = [
+        Summary(
+            label,
+            estimate(final),
+            None if label == reference else estimate(final - base),
+            None if label == reference else probability_of_improvement(final, base),
+            float(ranks[label]),
+        )
+        for label, final in finals.items()
+    ]
+    return sorted(rows, key=lambda row: row.final.mean)

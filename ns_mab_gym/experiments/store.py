@@ -1,0 +1,150 @@
+"""The result store: one Parquet file for each unit of work, which is there whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from .blocks import Block, BrokenFileError, from_parquet, to_parquet
+from .units import Unit
+
+__all__ = ["Store", "StoreError", "write_atomically"]
+
+MARK = "README.txt"
+OWNER = "This folder belongs to ns_mab_gym.experiments."
+EXPLANATION = f"""{OWNER}
+
+units/*.parquet   one file for each world, agent and block of runs; all of them are one tidy table:
+                  pandas.read_parquet("units"), polars.read_parquet("units/*.parquet"),
+                  duckdb.sql("from 'units/*.parquet'")
+aside/            results of other code, of another description, or broken files: no part of the table
+The rest is made from units/ whenever the command is run.
+"""
+
+
+class StoreError(Exception):
+    """The folder of results cannot be used; the message says why and what to do."""
+
+
+class Store:
+    """A folder that holds the results of units of work.
+
+    Args:
+        folder: where they are; made if need be, refused if it holds other things.
+        version: the version of the code that computes; results of another are set aside.
+        report: what to do with a line about a file that is not as it should be.
+    """
+
+    def __init__(self, folder: str | Path, version: str, report: Callable[[str], None] = print) -> None:
+        self.folder = Path(folder)
+        self.version = version
+        self.report = report
+        self.units, self.aside = self.folder / "units", self.folder / "aside"
+        self._lock: IO[str] | None = None
+        with _clearly(self.folder, "use the folder"):
+            self._open()
+
+    def _open(self) -> None:
+        mark = self.folder / MARK
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if any(self.folder.iterdir()) and not (mark.is_file() and mark.read_text().startswith(OWNER)):
+            raise StoreError(f"{str(self.folder)!r} holds other things; choose a new or empty folder for the results")
+        self.units.mkdir(exist_ok=True)
+        self._lock = _locked(self.folder)
+        write_atomically(mark, EXPLANATION.encode())
+        for leftover in self.units.glob(".*.part"):  # of a run that was killed while writing
+            leftover.unlink()
+
+    def close(self) -> None:
+        """Let another process use the folder."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def path(self, unit: Unit) -> Path:
+        """Where the result of a unit is, or will be."""
+        return self.units / unit.file_name(self.version)
+
+    def save(self, unit: Unit, block: Block) -> None:
+        """Store a result: under its name only when it is whole and on the disk."""
+        with _clearly(self.folder, "store a result in"):
+            write_atomically(self.path(unit), to_parquet(unit, self.version, block))
+
+    def load(self, unit: Unit) -> Block | None:
+        """The result of a unit, or ``None`` where it must be computed; a broken file is reported and set aside."""
+        path = self.path(unit)
+        if not path.is_file() and not self._recalled(path):
+            return None
+        try:
+            return from_parquet(path, unit, self.version)
+        except BrokenFileError as error:
+            self.report(f"{path.name}: {error}; set aside, to be computed again")
+            self._set_aside(path)
+            return None
+
+    def tidy(self, wanted: Iterable[Unit]) -> None:
+        """Set aside every file that is not the result of a wanted unit, so that the folder is one table."""
+        names = {unit.file_name(self.version) for unit in wanted}
+        others = [path for path in self.units.iterdir() if path.name not in names]
+        for path in others:
+            self._set_aside(path)
+        if others:
+            self.report(f"{len(others)} files of other code or another description set aside in {self.aside}")
+
+    def _set_aside(self, path: Path) -> None:
+        with _clearly(self.folder, "tidy"):
+            self.aside.mkdir(exist_ok=True)
+            path.replace(self.aside / path.name)
+
+    def _recalled(self, path: Path) -> bool:
+        """Whether the file lay aside because another description did not ask for it, and is back."""
+        try:
+            (self.aside / path.name).replace(path)
+        except OSError:
+            return False
+        return True
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name, sync it and rename it: a reader finds it whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as handle:
+            handle.write(content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _clearly(folder: Path, purpose: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot {purpose} {str(folder)!r}: {error.strerror or error}; what is stored there is intact, "
+            f"the same command goes on when this is mended"
+        ) from error
+
+
+def _locked(folder: Path) -> IO[str] | None:
+    """An open lock on the folder, which ends with the process however it ends."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    handle = (folder / ".lock").open("w")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        handle.close()
+        raise StoreError(
+            f"another process is writing to {str(folder)!r}; wait for it, or choose another folder"
+        ) from None
+    return handle

@@ -1,0 +1,117 @@
+"""Units of work: a world, an agent and a block of seeds; what makes two of them the same."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from .spec import AgentEntry, Experiment, Study, WorldEntry
+
+__all__ = ["BLOCK", "Unit", "blocks_of", "code_version", "units_of"]
+
+BLOCK = 25  # runs in a unit: a few tenths of a second of work, the most that a kill can cost
+PACKAGE = Path(__file__).resolve().parents[1]
+# What decides the numbers of a run. Statistics, figures and reports are made anew each time.
+SOURCES = ("agents", "worlds", "envs", "theory/facts.py", "theory/matrix.py", "*.py")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """A block of runs of one agent on one world; labels are no part of it."""
+
+    world: WorldEntry
+    agent: AgentEntry
+    seed: int
+    first_run: int
+    runs: int
+
+    def description(self) -> dict[str, Any]:
+        """What is asked for, as plain JSON-able values; a file of means is what it holds."""
+        file = self.world.file
+        return {
+            "env": self.world.name,
+            "env_kwargs": self.world.kwargs,
+            "means_sha256": None if file is None else _sha256(file, file.stat().st_mtime_ns),
+            "agent": self.agent.name,
+            "agent_kwargs": self.agent.kwargs,
+            "seed": self.seed,
+            "first_run": self.first_run,
+            "runs": self.runs,
+        }
+
+    def identity(self, version: str) -> str:
+        """The hash of what is asked and of the code that answers."""
+        asked = json.dumps({"code": version, **self.description()}, sort_keys=True)
+        return hashlib.sha256(asked.encode()).hexdigest()
+
+    def file_name(self, version: str) -> str:
+        """A name that people can read and that differs whenever the identity does."""
+        parts = (self.world.words, self.agent.words, f"{self.first_run}-{self.first_run + self.runs - 1}")
+        readable = "--".join(re.sub(r"[^\w.=,-]+", "_", part)[:60] for part in parts)
+        return f"{readable}--{self.identity(version)[:16]}.parquet"
+
+
+def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:
+    """The units that together are all runs of one agent on one world."""
+    bare_world = WorldEntry(world.name, world.parameters)
+    bare_agent = AgentEntry(agent.name, agent.parameters)
+    starts = range(0, experiment.runs, BLOCK)
+    return [
+        Unit(
+            world=bare_world,
+            agent=bare_agent,
+            seed=experiment.seed,
+            first_run=first,
+            runs=min(BLOCK, experiment.runs - first),
+        )
+        for first in starts
+    ]
+
+
+def units_of(study: Study) -> list[Unit]:
+    """Every unit of a study once, however many of its entries ask for it."""
+    return list(
+        dict.fromkeys(
+            unit
+            for experiment in study.experiments
+            for world in experiment.worlds
+            for agent in experiment.agents
+            for unit in blocks_of(experiment, world, agent)
+        )
+    )
+
+
+@lru_cache(maxsize=1)
+def code_version() -> str:
+    """A hash of the code that decides the numbers: comments, docstrings and formatting do not count."""
+    digest = hashlib.sha256()
+    for file in _sources():
+        digest.update(file.relative_to(PACKAGE).as_posix().encode())
+        digest.update(_meaning(file.read_text(encoding="utf-8")).encode())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=64)
+def _sha256(file: Path, modified: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _sources() -> list[Path]:
+    places = [place for pattern in SOURCES for place in sorted(PACKAGE.glob(pattern))]
+    return [file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))]
+
+
+def _meaning(source: str) -> str:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node
+        ):
+            del node.body[0]
+    return ast.dump(tree)
