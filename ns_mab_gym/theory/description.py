@@ -82,7 +82,7 @@ class Description(Knowledge):
         return str(self)
 
 
-def describe(means: npt.ArrayLike, *, delta: float | None = None) -> Description:
+def describe(means: npt.ArrayLike, *, agent: str | None = None, delta: float | None = None) -> Description:
     """Describe a world: what the literature's formulas ask for, the paper's sets and gaps, and a window.
 
     The record is a `Knowledge`: ``agents.make("rexp3", knowledge=describe(means))``. Where only that is
@@ -90,6 +90,8 @@ def describe(means: npt.ArrayLike, *, delta: float | None = None) -> Description
 
     Args:
         means: the (T, K) matrix of means.
+        agent: whose window to recommend, "beta-swts" or "gamma-swgts"; None for the former if all means lie in
+            [0, 1], else the latter.
         delta: Δ′, below which two arms nearly tie; None for a twentieth of the spread of all means.
     """
     matrix = as_means(means)
@@ -97,7 +99,7 @@ def describe(means: npt.ArrayLike, *, delta: float | None = None) -> Description
     spread = float(matrix.max() - matrix.min())
     threshold = positive("delta (Δ′)", delta) if delta is not None else spread / 20 or 1.0
     growth = tie_growth(matrix, threshold)
-    recommended = recommend_window(matrix, "beta-swts" if _bernoulli(matrix) else "gamma-swgts")
+    recommended = recommend_window(matrix, agent or ("beta-swts" if _bernoulli(matrix) else "gamma-swgts"))
     tied = int(np.count_nonzero(lead.best == lead.rival))
     known = knowledge(matrix)
     return Description(

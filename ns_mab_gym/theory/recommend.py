@@ -20,6 +20,8 @@ from .tables import number
 __all__ = ["CRITERIA", "Recommendation", "recommend_window", "window_grid"]
 
 CRITERIA = ("regret", "theorem")
+FLAT = 1.05  # a curve whose largest value is within this factor of its least tells no window from another
+TOO_CLOSE = "the means differ too little for the bounds to tell windows apart, so the paper's 4√(T ln T)"
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ def _from_means(matrix: Floats, agent: str, gamma: float | None, subgaussian: fl
         why = f"it minimises the bound of Theorem {best.theorem} with unit constants, {number(best.total)} pulls"
         return Recommendation(best.window, why)
     curve = regret_curve(matrix, grid, agent, gamma=gamma, subgaussian=subgaussian)
+    if curve.total.max() <= FLAT * curve.total.min():
+        return _held(_paper_window(len(matrix)), len(matrix), TOO_CLOSE)
     why = f"{agent} then has the least regret that the theorems allow round by round (unit constants)"
     return Recommendation(curve.best, f"{why}; {_beside(curve)}")
 
@@ -91,8 +95,6 @@ def _from_means(matrix: Floats, agent: str, gamma: float | None, subgaussian: fl
 def _beside(curve: RegretCurve) -> str:
     """What half and twice the best window would cost, in words."""
     least, best = curve.total.min(), curve.best
-    if least == curve.total.max():
-        return "so does any other window"
     half, twice = np.interp([best / 2, best * 2], curve.windows, curve.total) / least - 1
     if best == curve.windows[-1]:
         return f"half of it costs {half:.0%} more: forgetting does not pay here"
@@ -105,7 +107,6 @@ def _from_facts(known: Knowledge) -> Recommendation:
             "recommend_window needs at least the horizon T: pass Knowledge(horizon=…), or the (T, K) matrix of means"
         )
     horizon = positive_int("horizon", known.horizon)
-    scale = 4 * math.sqrt(horizon * math.log(horizon))
     changes, sigma = known.breakpoints, known.lipschitz
     if changes == 0:
         return Recommendation(horizon, "no mean ever changes, so nothing need be forgotten: τ = T")
@@ -114,8 +115,13 @@ def _from_facts(known: Knowledge) -> Recommendation:
         return _held(math.ceil(sigma**-0.8), horizon, why)
     if changes is not None:
         why = f"Υ = {changes:,} breakpoints in T = {horizon:,} rounds are known, so 4√(T ln T/Υ)"
-        return _held(int(scale / math.sqrt(changes)), horizon, why)
-    return _held(int(scale), horizon, f"nothing but T = {horizon:,} is known, so the paper's 4√(T ln T)")
+        return _held(_paper_window(horizon, changes), horizon, why)
+    return _held(_paper_window(horizon), horizon, f"nothing but T = {horizon:,} is known, so the paper's 4√(T ln T)")
+
+
+def _paper_window(horizon: int, changes: int = 1) -> int:
+    """4√(T ln T/Υ), rounded down."""
+    return int(4 * math.sqrt(horizon * math.log(horizon) / changes))
 
 
 def _held(window: int, horizon: int, reason: str) -> Recommendation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["number", "table"]
+__all__ = ["number", "signed", "table"]
 
 
 def number(value: float | None) -> str:
@@ -17,6 +17,11 @@ def number(value: float | None) -> str:
     if abs(value) >= 100 or float(value).is_integer():
         return f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.3g}"
     return f"{value:.4g}"
+
+
+def signed(share: float, digits: int = 0) -> str:
+    """A share in per cent with its sign, the minus a real one."""
+    return f"{share:+.{digits}%}".replace("-", "−")
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:

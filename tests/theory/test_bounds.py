@@ -36,6 +36,7 @@ def test_general_terms_are_those_of_theorems_1_and_2(means, tau, agent):
     assert bound.theorem == (1 if agent == "beta-swts" else 2)
 
 
+@settings(deadline=None)
 @given(matrices, st.integers(1, 14), st.sampled_from([0.1, 0.3, 0.7]))
 def test_a_threshold_makes_a_superset_with_a_gap_of_at_least_it(means, tau, delta):
     margin = theory.margins(means, tau)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -17,6 +17,7 @@ matrices = hnp.arrays(
 )
 
 
+@settings(deadline=None)
 @given(matrices)
 def test_facts_equal_their_definitions(means):
     T, K = means.shape
@@ -29,6 +30,7 @@ def test_facts_equal_their_definitions(means):
     assert theory.lipschitz(means) == max(steps, default=0.0)
 
 
+@settings(deadline=None)
 @given(matrices)
 def test_lipschitz_holds_between_any_two_rounds(means):
     sigma = theory.lipschitz(means)
@@ -37,6 +39,7 @@ def test_lipschitz_holds_between_any_two_rounds(means):
             assert np.all(np.abs(means[s] - means[t]) <= sigma * (s - t) + 1e-12)
 
 
+@settings(deadline=None)
 @given(matrices)
 def test_leaders_are_the_best_and_the_best_of_the_rest(means):
     arm, best, rival = theory.leaders(means)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -15,6 +15,9 @@ matrices = hnp.arrays(
     st.tuples(st.integers(1, 8), st.integers(2, 3)),
     elements=st.sampled_from([0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
 )
+
+# No two arms can tie: each has fractions of its own.
+untied = matrices.map(lambda means: means + 0.01 * np.arange(means.shape[1]))
 
 
 def admissible(means, rounds):
@@ -37,7 +40,7 @@ def fewest(means):
 
 
 @settings(max_examples=300, deadline=None)
-@given(matrices)
+@given(matrices | untied)
 def test_general_breakpoints_are_admissible_and_fewest(means):
     if fewest(means) is None:
         with pytest.raises(ValueError, match="share the best mean"):
@@ -70,9 +73,9 @@ def test_both_notions_agree_in_the_piecewise_constant_world(abrupt):
     assert theory.general_breakpoints(abrupt).tolist() == [15_000, 30_001, 40_000]
 
 
-@given(matrices, st.integers(1, 10), st.booleans())
+@settings(deadline=None)
+@given(untied, st.integers(1, 10), st.booleans())
 def test_phases_partition_and_pseudophases_skip_the_window(means, tau, general):
-    assume(not general or fewest(means) is not None)
     phases, pseudo = theory.phases(means, general=general), theory.pseudophases(means, tau, general=general)
     assert [t for phase in phases for t in phase] == list(range(1, len(means) + 1))
     assert pseudo[0] == phases[0]
@@ -83,8 +86,8 @@ def test_phases_partition_and_pseudophases_skip_the_window(means, tau, general):
     assert union == set((np.flatnonzero(mask) + 1).tolist())
 
 
-@given(matrices, st.integers(1, 10))
+@settings(deadline=None)
+@given(untied, st.integers(1, 10))
 def test_rounds_of_general_pseudophases_are_learnable(means, tau):
-    assume(fewest(means) is not None)
     pseudo = theory.pseudophase_set(means, tau, general=True)
     assert np.all(pseudo <= theory.learnable_set(means, tau))

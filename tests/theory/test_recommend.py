@@ -57,6 +57,12 @@ def test_a_stationary_world_is_never_forgotten():
     assert "forgetting does not pay" in recommended.reason
 
 
+def test_arms_too_close_for_the_horizon_fall_back_on_the_paper():
+    recommended = theory.recommend_window(np.tile([0.50, 0.51], (500, 1)))
+    assert recommended.window == 222  # 4√(T ln T)
+    assert "differ too little" in recommended.reason
+
+
 def test_knowledge_with_means_counts_as_means(abrupt):
     assert theory.recommend_window(theory.knowledge(abrupt)) == theory.recommend_window(abrupt)
 

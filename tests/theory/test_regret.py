@@ -51,6 +51,7 @@ def test_sampled_rounds_stand_for_all(monkeypatch, general_abrupt):
     np.testing.assert_allclose(sampled, theory.regret_curve(general_abrupt, windows).total, rtol=0.01)
 
 
+@settings(deadline=None)
 @given(
     hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1)),
     st.lists(st.integers(1, 40), min_size=1, max_size=4).map(sorted),

@@ -56,11 +56,13 @@ def test_many_windows_at_once_equal_one_at_a_time(means, taus):
         assert gap == theory.gap(means, tau)
 
 
+@settings(deadline=None)
 @given(matrices | calm, windows)
 def test_a_longer_window_learns_no_new_round(means, tau):
     assert np.all(theory.unlearnable_set(means, tau) <= theory.unlearnable_set(means, tau + 1))
 
 
+@settings(deadline=None)
 @given(matrices | calm)
 def test_the_first_round_is_learnable_and_alone_leaves_an_infinite_gap(means):
     assert theory.learnable_set(means, 3)[0]

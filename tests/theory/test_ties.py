@@ -16,6 +16,7 @@ matrices = hnp.arrays(
 deltas = st.sampled_from([0.125, 0.2, 0.25, 0.5, 2.0])
 
 
+@settings(deadline=None)
 @given(matrices, deltas)
 def test_near_ties_equal_their_definition(means, delta):
     K = means.shape[1]
