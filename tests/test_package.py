@@ -1,0 +1,79 @@
+"""The house: what an import costs, what a wheel holds, and that what the README prints is true."""
+
+import doctest
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import ns_mab_gym
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+HEAVY = {"torch", "stable_baselines3", "matplotlib", "pandas", "pyarrow", "plotly", "scipy", "numba"}
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_and_stepping_loads_nothing_heavy():
+    code = (
+        "import sys, gymnasium, ns_mab_gym\n"
+        "env = gymnasium.make('NSBandit-Abrupt-v0'); env.reset(seed=0); env.step(0)\n"
+        f"print(sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    assert run(code) == "[]\n"
+
+
+def test_every_public_name_can_be_had():
+    for name in ns_mab_gym.__all__:
+        assert getattr(ns_mab_gym, name) is not None
+        assert name in dir(ns_mab_gym)
+    with pytest.raises(AttributeError, match="module 'ns_mab_gym' has no attribute 'simulat'"):
+        _ = ns_mab_gym.simulat
+
+
+def test_versions_agree():
+    assert ns_mab_gym.__version__ == PROJECT["project"]["version"] == importlib.metadata.version("ns-mab-gym")
+    assert f"## [{ns_mab_gym.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {ns_mab_gym.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_every_package_folder_is_listed_in_the_project_file():
+    """Setuptools ships what is listed, and nothing tells when a folder is forgotten but a broken wheel."""
+    folders = {init.parent.relative_to(ROOT) for init in (ROOT / "ns_mab_gym").rglob("__init__.py")}
+    packages = {".".join(folder.parts) for folder in folders} | {"ns_mab_gym.agents"}
+    packages |= {
+        f"ns_mab_gym.{'.'.join(i.parent.relative_to(ROOT).parts)}" for i in (ROOT / "agents").rglob("__init__.py")
+    }
+    assert packages == set(PROJECT["tool"]["setuptools"]["packages"])
+
+
+def test_registering_twice_keeps_what_is_there():
+    before = gym.registry["NSBandit-Abrupt-v0"]
+    ns_mab_gym.envs.register()
+    gym.register_envs(ns_mab_gym)
+    assert gym.registry["NSBandit-Abrupt-v0"] is before
+
+
+def test_the_readme_prints_what_it_says(tmp_path, monkeypatch):
+    """Every ``>>>`` of the README is run, in order and in one session, and must print what stands below it."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+    example = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "README.md", "README.md", 0)
+    runner = doctest.DocTestRunner()
+    runner.run(example)
+    assert runner.tries >= 10
+    assert runner.failures == 0
+
+
+def test_the_readme_names_every_id_world_and_law():
+    text = (ROOT / "README.md").read_text()
+    rows = [*ns_mab_gym.envs.ENV_IDS, *ns_mab_gym.worlds.WORLDS, *ns_mab_gym.rewards.LAWS]
+    assert [name for name in rows if f"`{name}`" not in text] == []
