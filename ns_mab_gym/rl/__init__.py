@@ -1,0 +1,13 @@
+"""The bridge to Stable-Baselines3: the native vector environment as its ``VecEnv``, its models as our agents."""
+
+try:
+    import stable_baselines3  # noqa: F401
+except ImportError:
+    raise ImportError("ns_mab_gym.rl needs Stable-Baselines3: pip install 'ns-mab-gym[rl]'") from None
+
+from .agent import SB3Agent
+from .algorithms import algorithm, algorithms
+from .simulation import simulate
+from .vec_env import SB3VecEnv
+
+__all__ = ["SB3Agent", "SB3VecEnv", "algorithm", "algorithms", "simulate"]

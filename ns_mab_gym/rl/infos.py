@@ -1,0 +1,91 @@
+"""From Gymnasium's dictionary of arrays to Stable-Baselines3's list of dictionaries, when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["LazyInfos", "split_infos"]
+
+Info = dict[str, Any]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def split_infos(infos: Info, n: int) -> list[Info]:
+    """One dictionary an environment, of Python numbers and of rows of arrays; column by column, hence fast."""
+    keys = [key for key in infos if not key.startswith("_")]
+    present = {key: infos.get(f"_{key}") for key in keys}
+    if all(mask is None or mask.all() for mask in present.values()):
+        columns = [_column(infos[key], n) for key in keys]
+        return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)] if keys else _empty(n)
+    split = _empty(n)
+    for key in keys:
+        mask = present[key]
+        for i, value in enumerate(_column(infos[key], n)):
+            if mask is None or mask[i]:
+                split[i][key] = value
+    return split
+
+
+def _empty(n: int) -> list[Info]:
+    return [{} for _ in range(n)]
+
+
+def _column(values: Any, n: int) -> list[Any]:
+    if isinstance(values, dict):
+        return split_infos(values, n)
+    return values.tolist() if isinstance(values, np.ndarray) and values.ndim == 1 else list(values)
+
+
+class LazyInfos(Sequence[Info]):
+    """A list of dictionaries that is built when first looked at.
+
+    Args:
+        infos: what a vector environment with ``SAME_STEP`` autoreset told.
+        terminated: (N,)
+        truncated: (N,)
+    """
+
+    def __init__(self, infos: Info, terminated: BoolArray, truncated: BoolArray) -> None:
+        self._infos = infos
+        self._terminated = terminated
+        self._truncated = truncated
+
+    @cached_property
+    def _list(self) -> list[Info]:
+        infos, n = dict(self._infos), len(self._truncated)
+        final_obs, final_info = infos.pop("final_obs", None), infos.pop("final_info", None)
+        infos.pop("_final_obs", None)
+        infos.pop("_final_info", None)
+        split = split_infos(infos, n)
+        if final_info is not None:
+            for info, last in zip(split, split_infos(final_info, n), strict=True):
+                info |= last  # what a wrapper noted of the episode, such as its return, stays
+        timed_out = (self._truncated & ~self._terminated).tolist()
+        for i, info in enumerate(split):
+            info["TimeLimit.truncated"] = timed_out[i]
+        for i in np.flatnonzero(self._terminated | self._truncated).tolist():
+            split[i]["terminal_observation"] = final_obs[i]
+        return split
+
+    def __len__(self) -> int:
+        return len(self._truncated)
+
+    @overload
+    def __getitem__(self, index: int) -> Info: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Info]: ...
+
+    def __getitem__(self, index: int | slice) -> Info | list[Info]:
+        return self._list[index]
+
+    def __iter__(self) -> Iterator[Info]:
+        return iter(self._list)
+
+    def __repr__(self) -> str:
+        return repr(self._list)
