@@ -14,11 +14,11 @@ from numba.extending import register_jitable
 
 from . import quantile
 from .agents import kernel
-from .agents.kernel import act, observe
+from .agents.kernel import RULES, act, observe
 from .quantile import beta_quantile
 from .rewards import Bernoulli, Beta, Gaussian, Law
 
-__all__ = ["law_code", "play"]
+__all__ = ["law_code", "loop_for", "play"]
 
 BERNOULLI, GAUSSIAN, BETA = range(3)
 
@@ -98,6 +98,28 @@ def _sources() -> bytes:
 
 
 play = njit(cache=True, nogil=True)(_play)
-# Numba drops its cache when *this* file changes; the algorithms live in others. Stamp it with all of them.
+play_uncached = njit(nogil=True)(_play)
+
+
+def loop_for(state: Any) -> Any:
+    """The compiled loop for this kind of state; kept on disk only if all it is compiled from is the suite's own.
+
+    The stamp below does not cover rules that were defined elsewhere: an edited one would be served as it was. And
+    numba's index names the classes of all states: one from elsewhere makes it unreadable where that is not installed.
+    """
+    kind = type(state)
+    homes = {part.__module__.rpartition(".")[0] for part in (kind, *RULES[kind])}
+    return play if homes == {kernel.__package__} else play_uncached
+
+
+def _refresh(cache_file: Any) -> None:
+    """Stamp the cache with all sources (numba knows of this file alone), and empty it if its index cannot be read."""
+    cache_file._source_stamp = _sources()
+    try:
+        cache_file._load_index()
+    except (ImportError, AttributeError):  # it names a state that is gone
+        cache_file.flush()
+
+
 if hasattr(play, "_cache"):
-    play._cache._cache_file._source_stamp = _sources()
+    _refresh(play._cache._cache_file)

@@ -180,7 +180,7 @@ class _Job:
 
     def play_compiled(self, seeds: tuple[int, int]) -> _Run:
         """One run in the compiled loop."""
-        from .compiled import law_code, play
+        from .compiled import law_code, loop_for
 
         assert self.bandit is not None
         means, known, luck = self.instance(seeds[0])
@@ -191,7 +191,7 @@ class _Job:
         began = time.perf_counter()
         code = law_code(self.bandit.law)
         assert code is not None
-        play(
+        loop_for(agent.state)(
             agent.state, *code, agent.binarize, means, luck, agent.rng,
             self.rounds, run.regret, run.pulls, run.suboptimal, run.arms, run.rewards,
         )  # fmt: skip
