@@ -200,6 +200,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         if self._history is not None:
             return draw_frame(self._history)
         if self._t == 0:
-            return f"round 0 of {self.world.horizon:,}: {self.world.name} world, {self.world.n_arms} arms, {self.law}"
+            world = f"world {self.world.name!r}, {self.world.n_arms} arms, {self.law!r}"
+            return f"round 0 of {self.world.horizon:,}: {world}"
         arm, reward, best, regret = self._last
         return ansi_line(self._t, arm, reward, self.means[self._t - 1], best, regret, self._total_regret)

@@ -12,7 +12,7 @@ from ns_mab_gym.envs import NSBanditEnv
 def test_ansi_is_one_line_a_round_with_the_papers_numbers():
     env = NSBanditEnv("stationary", mu=[1.0, 0.25, 0.0], horizon=1_000, render_mode="ansi")
     env.reset(seed=0)
-    assert env.render() == "round 0 of 1,000: stationary world, 3 arms, Bernoulli()"
+    assert env.render() == "round 0 of 1,000: world 'stationary', 3 arms, Bernoulli()"
     env.step(0)
     assert env.render() == "round 1: arm 1 (mean 1.000) gave 1; best was arm 1 (1.000); regret 0.000, 0.0 so far"
     env.step(2)
