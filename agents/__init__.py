@@ -6,7 +6,7 @@ import importlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .checks import choice, known_parameters
+from .checks import choice, known_parameters, positive_int
 from .knowledge import Knowledge, MissingKnowledgeError
 
 if TYPE_CHECKING:
@@ -116,10 +116,8 @@ def make(
     known_parameters(f"agent {name!r}", parameters, agent.tunable())
     known = knowledge or Knowledge()
     if n_arms is not None:
-        known = replace(known, n_arms=n_arms)
+        known = replace(known, n_arms=positive_int("n_arms", n_arms, least=2))
     if horizon is not None:
-        known = replace(known, horizon=horizon)
+        known = replace(known, horizon=positive_int("horizon", horizon))
     (k,) = known.need(name, "n_arms")
-    needed = {f for f in agent.tunable() if f not in parameters}
-    tuned = agent.tune(known, parameters) if needed else {}
-    return agent(k, **(tuned | parameters))
+    return agent(k, **(agent.tune(known, parameters) | parameters))

@@ -54,7 +54,7 @@ def act(state: GaussianState, mask: BoolArray, rng: np.random.Generator) -> int:
         if z < 1.0:
             normal = rng.standard_normal()
         else:
-            step = min(int(z * STEPS), 8 * STEPS)
+            step = int(min(z, 8.0) * STEPS)  # bounded first: compiled, a huge float makes no int
             undisturbed *= 1.0 - TAIL[step]
             if u < undisturbed:
                 continue

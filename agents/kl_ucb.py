@@ -186,8 +186,10 @@ class SWKLUCB(KLUCB):
         sigma, n_arms = knowledge.lipschitz, knowledge.n_arms or 1
         if sigma is None or 2 * sigma * n_arms >= 1:
             sigma = ABRUPT_SIGMA
-        longest = knowledge.horizon or math.inf
-        return {"window": int(min(longest, math.ceil(sigma**-0.8) if sigma > 0 else longest))}
+        if sigma == 0:
+            return {"window": knowledge.need(cls.name, "horizon")[0]}
+        window = math.ceil(sigma**-0.8 * (1 - 1e-12))  # rounding must not lift a whole number: 10 000 for σ = 1e-5
+        return {"window": min(window, knowledge.horizon or window)}
 
 
 def _new_kl_state(n_arms: int, window: int | None, c: float) -> KLState:

@@ -73,7 +73,8 @@ def _eliminate(state: Ser4State) -> None:
     best = state.order[0]
     for place in range(1, state.clock[0]):
         k = state.order[place]
-        if state.sums[k] / state.pulls[k] > state.sums[best] / state.pulls[best]:
+        lead = state.sums[k] / state.pulls[k] - state.sums[best] / state.pulls[best]
+        if lead > 0.0 or (lead == 0.0 and k < best):
             best = k
     highest = state.sums[best] / state.pulls[best]
     threshold = 2.0 * math.sqrt(math.log(4.0 * state.order.size * tau * tau / state.delta) / (2.0 * tau))
@@ -134,10 +135,10 @@ class Ser4(Agent):
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """δ, ε and φ from T, K and the number of switches."""
-        tuned: dict[str, Any] = {}
+        if given.keys() >= {"delta", "epsilon", "phi"}:
+            return {}
         n_arms, horizon = knowledge.need(cls.name, "n_arms", "horizon")
-        tuned["delta"] = 1 / horizon
-        tuned["epsilon"] = 1 / (n_arms * horizon)
+        tuned: dict[str, Any] = {"delta": 1 / horizon, "epsilon": 1 / (n_arms * horizon)}
         if "phi" not in given:
             (switches,) = knowledge.need(cls.name, "switches")
             tuned["phi"] = min(1.0, math.sqrt(switches / (horizon * n_arms * math.log(n_arms * horizon))))
