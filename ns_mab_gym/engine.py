@@ -43,7 +43,7 @@ class Runs:
         pulls: (R, K) how often each arm was played.
         suboptimal_pulls: (R, K) N_{i,T}, how often each arm was played while its mean was below the best.
         seeds: R pairs of the environment's and the agent's seed; ``run_episode`` with such a pair plays that run again.
-        parameters: R times what the agent's parameters were.
+        parameters: R times what the agent's parameters were, but for arrays (the oracle's means).
         seconds: the time spent in the loop, summed over the threads.
         arms: (R, T) every arm, if ``record="all"``.
         rewards: (R, T) every reward, if ``record="all"``.
@@ -137,7 +137,11 @@ class _Job:
             raise TypeError("agent_kwargs go with an agent given by name; set the parameters of the object instead")
         self.bandit = bandit if isinstance(bandit, NSBanditEnv) else None
         if self.bandit is not None and not self.bandit.world.random:
-            self.fixed = self.bandit.means, _known(self.bandit.means, self.bandit.world, self.bandit.law)
+            world, law = self.bandit.world, self.bandit.law
+            means = self.bandit.means
+            if self.bandit._given:  # by options of a reset; the next reset, which begins a run, forgets them
+                means = checked_means(world.means(), world, law)
+            self.fixed = means, _known(means, world, law)
             check_match(env, self.agent_for(self.fixed[1]))
         elif not isinstance(agent, str):
             check_match(env, agent)
@@ -187,7 +191,7 @@ class _Job:
         agent = self.agent_for(known)
         agent.check_rewards(self.bandit.law.support, self.bandit.law.binary)
         agent.reset(seed=seeds[1])
-        run = self.empty(means.shape, agent.parameters)
+        run = self.empty(means.shape, _plain(agent.parameters))
         began = time.perf_counter()
         code = law_code(self.bandit.law)
         assert code is not None
@@ -220,7 +224,7 @@ class _Job:
             suboptimal=played.suboptimal_pulls,
             arms=played.arms,
             rewards=played.rewards,
-            parameters=getattr(agent, "parameters", {}),
+            parameters=_plain(getattr(agent, "parameters", {})),
             seconds=time.perf_counter() - began,
         )
 
@@ -267,6 +271,11 @@ def _known(means: npt.NDArray[np.float64], world: World, law: Law) -> Knowledge:
     if world.lipschitz is not None:
         known = replace(known, lipschitz=world.lipschitz)
     return replace(known, subgaussian=law.subgaussian)
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Without arrays, of which one a run would fill the memory."""
+    return {name: value for name, value in parameters.items() if not isinstance(value, np.ndarray)}
 
 
 def _threaded(play: Any, seeds: list[tuple[int, int]], threads: int) -> Iterator[_Run]:

@@ -66,7 +66,7 @@ def run_episode(
     """
     start = _first_action(env)
     check_match(env, agent)
-    env_seed, agent_seed = seed_pair(seed) if isinstance(seed, int) else seed or (None, None)
+    env_seed, agent_seed = seed_pair(int(seed)) if isinstance(seed, int | np.integer) else seed or (None, None)
     observation, info = env.reset(seed=env_seed)
     agent.reset(seed=agent_seed)
     arms: list[int] = []
