@@ -66,16 +66,18 @@ def act(state: BetaState, mask: BoolArray, rng: np.random.Generator) -> int:
             continue
         successes = sums[i]
         failures = pulls[i] - successes
-        if math.isnan(log_norms[i]):
-            log_norms[i] = log_norm(int(successes), int(failures))
         slope = failures * over_1mx - successes * over_x
-        log_f = successes * log_x + failures * log_1mx + log_norms[i]
-        if slope <= 0.0:
+        log_f = 0.0
+        if failures == 0.0:
+            p = 1.0 - math.exp((successes + 1.0) * log_x)  # the tail itself: the distribution function is x^(S + 1)
+        elif slope <= 0.0:
             p = 1.0
-        elif log_f < -1.0:
-            p = EXP[min(int(-log_f), 63)] / slope  # e^(−⌊−ln f⌋) ≥ f, without an exponential
         else:
-            p = math.exp(log_f) / slope
+            if math.isnan(log_norms[i]):
+                log_norms[i] = log_norm(int(successes), int(failures))
+            log_f = successes * log_x + failures * log_1mx + log_norms[i]
+            f = EXP[min(int(-log_f), 63)] if log_f < -1.0 else math.exp(log_f)  # e^(−⌊−ln f⌋) ≥ f saves an exponential
+            p = f / slope
         if p > 0.5:
             y = rng.beta(successes + 1.0, failures + 1.0)
         else:
@@ -83,11 +85,17 @@ def act(state: BetaState, mask: BoolArray, rng: np.random.Generator) -> int:
             if u < undisturbed:
                 continue
             undisturbed, u = 1.0, rng.random()
-            y = x - math.log(1.0 - rng.random()) / slope
-            if y >= 1.0 or rng.random() * p * slope >= math.exp(
-                log_f + successes * math.log(y * over_x) + failures * math.log((1.0 - y) * over_1mx) + slope * (y - x)
-            ):
-                continue
+            if failures == 0.0:
+                y = math.exp(math.log(1.0 - p * rng.random()) / (successes + 1.0))
+            else:
+                y = x - math.log(1.0 - rng.random()) / slope
+                if y >= 1.0 or rng.random() * p * slope >= math.exp(
+                    log_f
+                    + successes * math.log(y * over_x)
+                    + failures * math.log((1.0 - y) * over_1mx)
+                    + slope * (y - x)
+                ):
+                    continue
         if x < y < 1.0:
             arm, x = i, y
             over_x, over_1mx, log_x, log_1mx = 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)

@@ -6,8 +6,8 @@ of :mod:`ns_mab_gym.engine` finds the very same functions through numba's ``over
 Both draw the same numbers from the same generator, so both give the same trajectory, bit for bit.
 
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
-last bit); no division by zero; helpers are marked with numba's ``register_jitable`` and take arrays rather than the state
-in hot places (every array of a tuple that is passed on is counted as a reference, and counting takes time).
+last bit); no division by zero; helpers are marked with numba's ``register_jitable`` and in hot places take arrays, not
+the state (every array of a tuple that is passed on is counted as a reference, and counting takes time).
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ class KLState(NamedTuple):
     window: Window
     information: FloatArray  # (K,) N (μ̂ ln μ̂ + (1 − μ̂) ln(1 − μ̂)); NaN until it is needed
     last: IntArray  # (1,) where the search for the largest index begins
+    odds: FloatArray  # (1,) the log odds of its index
     c: float
 
 
@@ -54,9 +55,9 @@ def exploration(t: int, window: int, c: float) -> float:
 
 
 @register_jitable(forceinline=True)
-def index(n: int, s: float, information: float, budget: float) -> tuple[float, float, float]:
+def index(odds: FloatArray, n: int, s: float, information: float, budget: float) -> tuple[float, float, float]:
     """The index q = max{q : N d(μ̂, q) ≤ budget}, ln q and ln(1 − q), for an arm with μ̂ = S/N < 1."""
-    z = log_odds_bound(s / n, information / n, budget / n)
+    odds[0] = z = log_odds_bound(s / n, information / n, budget / n, odds[0])
     tail = math.exp(-abs(z))
     log_1mq = -math.log(1.0 + tail) - (z if z > 0.0 else 0.0)
     return (1.0 if z > 0.0 else tail) / (1.0 + tail), log_1mq + z, log_1mq
@@ -80,7 +81,7 @@ def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
         return _highest_mean(pulls, sums, mask)
     first = state.last[0] if mask[state.last[0]] else _highest_mean(pulls, sums, mask)
     arm = first
-    q, log_q, log_1mq = index(pulls[arm], sums[arm], information(known, pulls, sums, arm), budget)
+    q, log_q, log_1mq = index(state.odds, pulls[arm], sums[arm], information(known, pulls, sums, arm), budget)
     for i in range(mask.size):
         if i == first or not mask[i]:
             continue
@@ -89,7 +90,7 @@ def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
             arm = min(i, arm)  # a tie, which rounding must not decide
         elif s >= n * q or information(known, pulls, sums, i) - s * log_q - (n - s) * log_1mq < budget:
             arm = i
-            q, log_q, log_1mq = index(n, s, information(known, pulls, sums, i), budget)
+            q, log_q, log_1mq = index(state.odds, n, s, information(known, pulls, sums, i), budget)
     state.last[0] = arm
     return arm
 
@@ -193,4 +194,4 @@ class SWKLUCB(KLUCB):
 
 
 def _new_kl_state(n_arms: int, window: int | None, c: float) -> KLState:
-    return KLState(new_window(n_arms, window), np.full(n_arms, np.nan), np.zeros(1, np.int64), c)
+    return KLState(new_window(n_arms, window), np.full(n_arms, np.nan), np.zeros(1, np.int64), np.zeros(1), c)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from .agents.kernel import RULES, act, observe
 from .quantile import beta_quantile
 from .rewards import Bernoulli, Beta, Gaussian, Law
 
-__all__ = ["law_code", "loop_for", "play"]
+__all__ = ["best_means", "law_code", "loop_for", "play"]
 
 BERNOULLI, GAUSSIAN, BETA = range(3)
 
@@ -50,6 +49,7 @@ def _play(
     parameter: float,
     binarize: bool,
     means: npt.NDArray[np.float64],  # (T, K)
+    best: npt.NDArray[np.float64],  # (T,) the largest mean of each round
     luck: np.random.Generator,
     rng: np.random.Generator,
     rounds: npt.NDArray[np.int64],  # (C,) after which rounds to note the regret
@@ -74,14 +74,9 @@ def _play(
         if binarize:
             reward = 1.0 if rng.random() < reward else 0.0
         observe(state, arm, reward)
-
-        best = -math.inf
-        for i in range(n_arms):
-            if means[t, i] > best:
-                best = means[t, i]
-        total += best - mu
+        total += best[t] - mu
         pulls[arm] += 1
-        if mu < best:
+        if mu < best[t]:
             suboptimal[arm] += 1
         if rounds[noted] == t + 1:
             regret[noted] = total
@@ -95,6 +90,19 @@ def _sources() -> bytes:
     for file in sorted(files):
         digest.update(file.read_bytes())
     return digest.digest()
+
+
+@njit(cache=True, nogil=True)
+def best_means(means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The largest mean of each round, (T,)."""
+    horizon, n_arms = means.shape
+    best = np.empty(horizon)
+    for t in range(horizon):
+        largest = means[t, 0]
+        for i in range(1, n_arms):
+            largest = max(largest, means[t, i])
+        best[t] = largest
+    return best
 
 
 play = njit(cache=True, nogil=True)(_play)

@@ -130,6 +130,7 @@ class _Job:
         self.agent_kwargs = agent_kwargs
         self.record = record
         self.fixed: tuple[npt.NDArray[np.float64], Knowledge] | None = None
+        self.best: npt.NDArray[np.float64] | None = None
         bandit = env.unwrapped
         if isinstance(agent, str):
             known_parameters(f"agent {agent!r}", agent_kwargs, agents.kind(agent).tunable())
@@ -176,6 +177,16 @@ class _Job:
         means = checked_means(world.means(means_rng), world, law)
         return means, _known(means, world, law), luck
 
+    def best_of(self, means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The largest mean of each round; of a fixed world, computed once."""
+        from .compiled import best_means
+
+        if self.fixed is None:
+            return best_means(means)
+        if self.best is None:
+            self.best = best_means(means)
+        return self.best
+
     def agent_for(self, known: Knowledge) -> Any:
         """A new agent, tuned from the knowledge if it was given by name."""
         if isinstance(self.agent, str):
@@ -188,6 +199,7 @@ class _Job:
 
         assert self.bandit is not None
         means, known, luck = self.instance(seeds[0])
+        best = self.best_of(means)
         agent = self.agent_for(known)
         agent.check_rewards(self.bandit.law.support, self.bandit.law.binary)
         agent.reset(seed=seeds[1])
@@ -196,7 +208,7 @@ class _Job:
         code = law_code(self.bandit.law)
         assert code is not None
         loop_for(agent.state)(
-            agent.state, *code, agent.binarize, means, luck, agent.rng,
+            agent.state, *code, agent.binarize, means, best, luck, agent.rng,
             self.rounds, run.regret, run.pulls, run.suboptimal, run.arms, run.rewards,
         )  # fmt: skip
         run.seconds = time.perf_counter() - began

@@ -1,0 +1,96 @@
+"""What a step costs: the paper's agents against a floor of draws, threads, growth in K and T, and public libraries.
+
+The floor is the time that NumPy's vectorised ``Generator.beta`` takes for T × K draws from the posteriors that
+Beta-SWTS meets in the same world: what a sampler that does nothing but draw would need.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+from benchmarks import _growth
+
+import ns_mab_gym as nsb
+
+WORLD = "NSBandit-Abrupt-v0"
+HORIZON, ARMS, REPEATS = 50_000, 10, 9
+# agent: the largest ratio to the floor
+MARKS = {
+    "beta-swts": 1.0,
+    "ts": 1.0,
+    "gamma-swgts": 0.25,
+    "sw-ucb": 0.25,
+    "kl-ucb": 1.0,
+    "sw-kl-ucb": 1.8,
+    "rexp3": 0.4,
+    "ser4": 0.4,
+}
+THREADS_MARK = 1.7
+
+
+def posteriors() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The parameters of every Beta posterior of one run of Beta-SWTS, (T, K) each."""
+    run = nsb.simulate(WORLD, "beta-swts", runs=1, record="all")
+    assert run.arms is not None
+    assert run.rewards is not None
+    played = np.zeros((2, HORIZON + 1, ARMS))
+    played[0, np.arange(1, HORIZON + 1), run.arms[0]] = 1
+    played[1, np.arange(1, HORIZON + 1), run.arms[0]] = run.rewards[0]
+    total = played.cumsum(axis=1)
+    left = np.maximum(np.arange(HORIZON) - run.parameters[0]["window"], 0)
+    pulls, successes = total[:, :HORIZON] - total[:, left]
+    return successes + 1, pulls - successes + 1
+
+
+def marks() -> bool:
+    """One table: microseconds a step of every agent, and the ratio to the floor measured beside it."""
+    a, b = posteriors()
+    rng = np.random.default_rng(0)
+    for name in MARKS:
+        nsb.simulate(WORLD, name, runs=1)
+    steps: dict[str, list[float]] = {name: [] for name in MARKS}
+    ratios: dict[str, list[float]] = {name: [] for name in MARKS}
+    for repeat in range(REPEATS):
+        for name in MARKS:
+            began = perf_counter()
+            rng.beta(a, b)
+            floor = perf_counter() - began
+            seconds = nsb.simulate(WORLD, name, runs=1, seed=repeat, n_jobs=1).seconds
+            steps[name].append(seconds / HORIZON)
+            ratios[name].append(seconds / floor)
+    print(f"agents: {WORLD}, K = {ARMS}, T = {HORIZON:,}, medians of {REPEATS}")
+    print(f"  {'agent':<12} {'µs a step':>9} {'ratio to the floor':>19} {'at most':>8}")
+    for name, mark in MARKS.items():
+        print(
+            f"  {name:<12} {statistics.median(steps[name]) * 1e6:>9.3f} {statistics.median(ratios[name]):>19.2f} {mark:>8}"
+        )
+    return all(statistics.median(ratios[name]) <= mark for name, mark in MARKS.items())
+
+
+def threads() -> bool:
+    """Two threads against one."""
+
+    def seconds(n_jobs: int) -> float:
+        began = perf_counter()
+        nsb.simulate(WORLD, "beta-swts", runs=40, n_jobs=n_jobs)
+        return perf_counter() - began
+
+    ratio = statistics.median(seconds(1) / seconds(2) for _ in range(5))
+    print(f"  two threads are {ratio:.2f} × as fast as one (at least {THREADS_MARK})")
+    return ratio >= THREADS_MARK
+
+
+def run() -> bool:
+    """Print everything."""
+    within = [marks(), threads(), _growth.run()]
+    if importlib.util.find_spec("pymab") and importlib.util.find_spec("river"):
+        from benchmarks import _peers
+
+        within.append(_peers.run())
+    else:
+        print("  pymab and river are not installed: pip install -e '.[bench]' to compare with them")
+    return all(within)
