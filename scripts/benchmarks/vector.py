@@ -1,0 +1,85 @@
+"""The native vector environment against SyncVectorEnv, and through Stable-Baselines3's adapter against DummyVecEnv.
+
+256 environments, random arms, both sides in turns; what is timed includes drawing new instances at the end of episodes.
+Of each pair the first world is the paper's, the second a random one with short episodes, the dearest to reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from benchmarks._timing import interleaved
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+import ns_mab_gym
+from ns_mab_gym import rl
+
+N, REPEATS = 256, 3
+WORLDS: list[tuple[str, dict[str, Any], int]] = [  # id, arguments, rounds in a turn
+    ("NSBandit-Abrupt-v0", {}, 256),
+    ("NSBandit-Piecewise-v0", {"n_arms": 5, "horizon": 1_000}, 1_000),
+]
+SYNC_LIMIT, DUMMY_LIMIT = 30.0, 5.0
+
+gym.register_envs(ns_mab_gym)
+
+
+def seconds_a_step(envs: Any, rounds: int) -> float:
+    """The mean time of a step of one sub-environment."""
+    space = getattr(envs, "single_action_space", envs.action_space)
+    arms = np.random.default_rng(0).integers(space.n, size=(rounds, N))
+    began = perf_counter()
+    for actions in arms:
+        envs.step(actions)
+    return (perf_counter() - began) / (rounds * N)
+
+
+def seconds_a_learners_step(envs: Any, rounds: int) -> float:
+    """The same with what every algorithm of Stable-Baselines3 does: look into each info for the end of an episode."""
+    arms = np.random.default_rng(0).integers(envs.action_space.n, size=(rounds, N))
+    began = perf_counter()
+    for actions in arms:
+        *_, infos = envs.step(actions)
+        for info in infos:
+            info.get("episode")
+    return (perf_counter() - began) / (rounds * N)
+
+
+def compare(what: str, ours: Any, theirs: Any, limit: float, timed: Callable[[Any], float]) -> bool:
+    """Print steps per second of both and their ratio."""
+    for envs in (ours, theirs):
+        envs.reset()
+    mine, other, ratio = interleaved(lambda: timed(ours), lambda: timed(theirs), REPEATS)
+    print(
+        f"vector: {what}: {1 / mine:,.0f} against {1 / other:,.0f} env steps/s, {1 / ratio:.1f} × (at least {limit:g})"
+    )
+    return 1 / ratio >= limit
+
+
+def bench_vector() -> bool:
+    """Print every figure; False if one is below its limit."""
+    within = []
+    for env_id, kwargs, rounds in WORLDS:
+        step = partial(seconds_a_step, rounds=rounds)
+        native = gym.make_vec(env_id, num_envs=N, vectorization_mode="vector_entry_point", **kwargs)
+        mode = {"autoreset_mode": AutoresetMode.SAME_STEP}
+        sync = gym.make_vec(env_id, num_envs=N, vectorization_mode="sync", vector_kwargs=mode, **kwargs)
+        within.append(compare(f"{env_id}, native / SyncVectorEnv", native, sync, SYNC_LIMIT, step))
+
+        adapter, dummy = rl.SB3VecEnv(native), DummyVecEnv([partial(gym.make, env_id, **kwargs)] * N)
+        for name, timed in (
+            ("step", step),
+            ("and look at every info", partial(seconds_a_learners_step, rounds=rounds)),
+        ):
+            what = f"{env_id}, SB3 adapter / DummyVecEnv, {name}"
+            within.append(compare(what, adapter, dummy, DUMMY_LIMIT, timed))
+    return all(within)
+
+
+run = bench_vector
