@@ -22,7 +22,7 @@ from .agents import AgentProtocol, Knowledge
 from .agents.base import Agent
 from .agents.checks import choice, known_parameters, positive_int
 from .agents.kernel import RULES
-from .envs.bandit import NSBanditEnv, checked_means, streams
+from .envs.bandit import NSBanditEnv, drawn_means, streams
 from .episode import _first_action, check_match, run_episode, seed_pair
 from .rewards import Law
 from .theory import knowledge as facts
@@ -141,7 +141,7 @@ class _Job:
             world, law = self.bandit.world, self.bandit.law
             means = self.bandit.means
             if self.bandit._given:  # by options of a reset; the next reset, which begins a run, forgets them
-                means = checked_means(world.means(), world, law)
+                means = drawn_means(world, law)
             self.fixed = means, _known(means, world, law)
             check_match(env, self.agent_for(self.fixed[1]))
         elif not isinstance(agent, str):
@@ -174,7 +174,7 @@ class _Job:
         if self.fixed is not None:
             return *self.fixed, luck
         world, law = self.bandit.world, self.bandit.law
-        means = checked_means(world.means(means_rng), world, law)
+        means = drawn_means(world, law, means_rng)
         return means, _known(means, world, law), luck
 
     def best_of(self, means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

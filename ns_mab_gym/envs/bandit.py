@@ -18,7 +18,7 @@ from ..worlds import World
 from ..worlds.table import as_matrix
 from .render import History, ansi_line, draw_frame
 
-__all__ = ["NSBanditEnv", "checked_means", "streams"]
+__all__ = ["NSBanditEnv", "checked_means", "drawn_means", "streams"]
 
 Observation = npt.NDArray[np.float32]
 
@@ -43,6 +43,14 @@ def checked_means(means: Any, world: World, law: Law) -> npt.NDArray[np.float64]
     law.check_means(matrix)
     matrix.setflags(write=False)
     return matrix
+
+
+def drawn_means(world: World, law: Law, rng: np.random.Generator | None = None) -> npt.NDArray[np.float64]:
+    """The read-only (T, K) means of an instance of the world, within the law's support."""
+    means = world.means(rng)
+    law.check_means(means)
+    means.setflags(write=False)
+    return means
 
 
 class NSBanditEnv(gym.Env[Observation, np.int64]):
@@ -120,7 +128,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._means: npt.NDArray[np.float64] | None = None
         self._given = False  # whether the means came with reset's options
         if not self.world.random:
-            self._set_means(checked_means(self.world.means(), self.world, self.law))
+            self._set_means(drawn_means(self.world, self.law))
         self._t = -1  # rounds played; -1 before the first reset
         self._total_regret = 0.0
         self._history: History | None = None
@@ -135,7 +143,9 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
 
     def _set_means(self, means: npt.NDArray[np.float64]) -> None:
         self._means = means
-        self._optimal_arm = means.argmax(axis=1)
+        # By blocks: argmax copies what it is given if that is read-only.
+        blocks = (means[start : start + 65_536] for start in range(0, len(means), 65_536))
+        self._optimal_arm = np.concatenate([block.argmax(axis=1) for block in blocks])
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -151,7 +161,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         if given is not None:
             self._set_means(given)
         elif self.world.random or self._given:
-            self._set_means(checked_means(self.world.means(means_rng), self.world, self.law))
+            self._set_means(drawn_means(self.world, self.law, means_rng))
         self._given = given is not None
         self._t = 0
         self._total_regret = 0.0

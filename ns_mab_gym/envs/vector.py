@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from ..agents.checks import known_parameters, positive_int
 from ..rewards import Bernoulli, Gaussian, Law
-from .bandit import NSBanditEnv, Observation, checked_means, streams
+from .bandit import NSBanditEnv, Observation, checked_means, drawn_means, streams
 from .render import History, ansi_line, draw_frame
 
 __all__ = ["NSBanditVectorEnv", "rewards_of"]
@@ -148,7 +148,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         elif self._own_means is not None:
             self._instances = [self._own_means] * self.num_envs
         else:
-            self._instances = [checked_means(self.world.means(rng), self.world, self.law) for rng, _ in pairs]
+            self._instances = [drawn_means(self.world, self.law, rng) for rng, _ in pairs]
         self._t = 0
         self._total_regret = np.zeros(self.num_envs)
         self._histories = [History.of(m) for m in self._instances] if self.render_mode == "rgb_array" else []

@@ -51,8 +51,10 @@ def lipschitz(means: npt.ArrayLike) -> float:
 
 def best_arms(means: npt.ArrayLike) -> Ints:
     """i*(t) for every round, 0-based arms, ties to the lowest index; shape (T,)."""
-    arms: Ints = as_means(means).argmax(axis=1)
-    return arms
+    matrix = as_means(means)
+    # By blocks: argmax copies what it is given if that is read-only.
+    parts = (matrix[start : start + 65_536] for start in range(0, len(matrix), 65_536))
+    return np.concatenate([part.argmax(axis=1) for part in parts])
 
 
 def best_arm_switches(means: npt.ArrayLike) -> Ints:
