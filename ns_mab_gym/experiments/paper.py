@@ -94,14 +94,16 @@ def comparison(world: WorldEntry, runs: int = RUNS, seed: int = 0) -> Experiment
 
 
 def sensitivity(world: WorldEntry, horizon: int = HORIZON, runs: int = RUNS, seed: int = 0) -> Experiment:
-    """Both samplers with five windows; with the suggested one they are those of the comparison."""
-    agents = tuple(_sampler(sampler, alpha, horizon) for sampler in SAMPLERS for alpha in ALPHAS)
-    return Experiment(worlds=(world,), agents=agents, runs=runs, seed=seed, reference=agents[0].label)
+    """Both samplers with five windows, and TS as Beta-SWTS without one; what the comparison has is not run twice."""
+    windowed = tuple(_sampler(sampler, alpha, horizon) for sampler in SAMPLERS for alpha in ALPHAS)
+    unwindowed = AgentEntry.of(ALGORITHMS[TS], label=sensitivity_label(BETA, 1), group=BETA)
+    reference = sensitivity_label(BETA, SUGGESTED)
+    return Experiment(worlds=(world,), agents=(*windowed, unwindowed), runs=runs, seed=seed, reference=reference)
 
 
 def _sampler(sampler: str, alpha: float, horizon: int) -> AgentEntry:
     tau: dict[str, Any] = {} if alpha == SUGGESTED else {"window": window(alpha, horizon)}
-    return AgentEntry.of(ALGORITHMS[sampler], label=sensitivity_label(sampler, alpha), **tau)
+    return AgentEntry.of(ALGORITHMS[sampler], label=sensitivity_label(sampler, alpha), group=sampler, **tau)
 
 
 def study(runs: int = RUNS, horizon: int = HORIZON, seed: int = 0) -> Study:

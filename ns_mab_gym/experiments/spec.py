@@ -24,12 +24,14 @@ class Entry:
         parameters: pairs of a parameter and its value, in alphabetical order.
         label: what tables and figures call it; by default the entry in words.
         note: what must be said wherever its result is shown.
+        group: the family to which it belongs, if an experiment varies one thing within families.
     """
 
     name: str
     parameters: tuple[tuple[str, Any], ...] = ()
     label: str = ""
     note: str = ""
+    group: str = ""
 
     def __post_init__(self) -> None:
         """Bring the parameters into their one form, so that equal entries are equal."""
@@ -38,9 +40,9 @@ class Entry:
             object.__setattr__(self, "label", self.words)
 
     @classmethod
-    def of(cls, name: str, *, label: str = "", note: str = "", **parameters: Any) -> Self:
+    def of(cls, name: str, *, label: str = "", note: str = "", group: str = "", **parameters: Any) -> Self:
         """An entry with its parameters as keywords."""
-        return cls(name, tuple(parameters.items()), label, note)
+        return cls(name, tuple(parameters.items()), label, note, group)
 
     @property
     def kwargs(self) -> dict[str, Any]:
@@ -58,7 +60,7 @@ class AgentEntry(Entry):
     """An agent of the registry.
 
     >>> AgentEntry.of("beta-swts", window=500)
-    AgentEntry(name='beta-swts', parameters=(('window', 500),), label='beta-swts:window=500', note='')
+    AgentEntry(name='beta-swts', parameters=(('window', 500),), label='beta-swts:window=500', note='', group='')
     """
 
 
@@ -122,6 +124,14 @@ class Experiment:
             choice("reference agent", self.reference, labels)
         else:
             object.__setattr__(self, "reference", labels[0])
+
+    @property
+    def groups(self) -> dict[str, list[AgentEntry]]:
+        """The agents by their families; empty where there are none."""
+        families: dict[str, list[AgentEntry]] = {}
+        for agent in self.agents:
+            families.setdefault(agent.group, []).append(agent)
+        return families if set(families) != {""} else {}
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,11 @@ def _beside(world: WorldEntry, folder: Path) -> WorldEntry:
     if world.file is None or world.file.is_absolute():
         return world
     return WorldEntry.of(
-        world.name, label=world.label, note=world.note, **(world.kwargs | {"path": str(folder / world.file)})
+        world.name,
+        label=world.label,
+        note=world.note,
+        group=world.group,
+        **(world.kwargs | {"path": str(folder / world.file)}),
     )
 
 
