@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .agents import AgentProtocol
 from .agents.base import Agent
 
-__all__ = ["Trajectory", "run_episode", "seed_pair"]
+__all__ = ["Trajectory", "check_match", "first_action", "run_episode", "seed_pair"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -64,7 +64,7 @@ def run_episode(
             ``simulate`` with that seed); fresh ones if not given.
         progress: show a progress bar.
     """
-    start = _first_action(env)
+    start = first_action(env)
     check_match(env, agent)
     env_seed, agent_seed = seed_pair(int(seed)) if isinstance(seed, int | np.integer) else seed or (None, None)
     observation, info = env.reset(seed=env_seed)
@@ -120,7 +120,8 @@ def _has(env: gym.Env[Any, Any], attribute: str) -> bool:
     return False
 
 
-def _first_action(env: gym.Env[Any, Any]) -> int:
+def first_action(env: gym.Env[Any, Any]) -> int:
+    """The first action of a discrete space; an error for any other."""
     if not isinstance(env.action_space, gym.spaces.Discrete):
         raise TypeError(f"a bandit agent needs a Discrete action space, {env} has {env.action_space}")
     return int(env.action_space.start)
