@@ -1,0 +1,186 @@
+"""Every row of the README's table of what was tried with the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, RecordVideo, TimeLimit
+from gymnasium.wrappers import vector as gym_vector
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNormalize
+
+import ns_mab_gym as nsb
+from ns_mab_gym import agents, wrappers
+
+from .conftest import WORLD, vector_env
+
+ID, K, HORIZON = "NSBandit-Piecewise-v0", 3, 40
+
+
+def make(**kwargs: Any) -> gym.Env[Any, Any]:
+    return gym.make(ID, **WORLD, **kwargs)
+
+
+def make_vec(num_envs: int = 3, **kwargs: Any) -> gym.vector.VectorEnv[Any, Any, Any]:
+    return gym.make_vec(ID, num_envs=num_envs, **WORLD, **kwargs)
+
+
+def play(env: gym.Env[Any, Any]) -> list[tuple[Any, ...]]:
+    env.reset(seed=0)
+    steps: list[tuple[Any, ...]] = []
+    while not steps or not (steps[-1][2] or steps[-1][3]):
+        steps.append(env.step(len(steps) % K))
+    return steps
+
+
+# Gymnasium's wrappers around a single environment.
+
+
+def test_record_episode_statistics() -> None:
+    steps = play(RecordEpisodeStatistics(make()))
+    assert steps[-1][-1]["episode"]["r"] == sum(step[1] for step in steps)
+    assert steps[-1][-1]["episode"]["l"] == HORIZON
+
+
+def test_record_video(tmp_path: Path) -> None:
+    env = RecordVideo(make(render_mode="rgb_array"), str(tmp_path / "videos"), disable_logger=True)
+    env.reset(seed=0)
+    for t in range(5):
+        env.step(t % K)
+    env.close()
+    assert [file.stat().st_size > 1000 for file in tmp_path.glob("videos/*.mp4")] == [True]
+
+
+def test_frame_stack_observation_and_an_agent_that_plays_it() -> None:
+    env = FrameStackObservation(make(), 4)
+    assert play(env)[-1][0].shape == (4, K + 2)
+    assert len(nsb.run_episode(env, agents.make("ts", n_arms=K), seed=0).arms) == HORIZON
+
+
+def test_time_limit() -> None:
+    assert len(play(TimeLimit(make(), 7))) == 7
+    assert len(play(make(max_episode_steps=9))) == 9
+    assert len(nsb.run_episode(TimeLimit(make(), 7), agents.make("ts", n_arms=K), seed=0).arms) == 7
+
+
+# Gymnasium's wrappers around the native vector environment.
+
+
+def vector_steps(envs: gym.vector.VectorEnv[Any, Any, Any], rounds: int = HORIZON) -> list[tuple[Any, ...]]:
+    envs.reset(seed=0)
+    return [envs.step(np.full(envs.num_envs, t % K)) for t in range(rounds)]
+
+
+def test_vector_record_episode_statistics() -> None:
+    steps = vector_steps(gym_vector.RecordEpisodeStatistics(make_vec()))
+    np.testing.assert_allclose(steps[-1][-1]["episode"]["r"], np.sum([step[1] for step in steps], axis=0))
+    assert steps[-1][-1]["episode"]["l"].tolist() == [HORIZON] * 3
+
+
+def test_vector_reward_wrappers_leave_regret_alone() -> None:
+    plain = vector_steps(make_vec())
+    for envs in (gym_vector.NormalizeReward(make_vec()), gym_vector.ClipReward(make_vec(), 0.0, 0.5)):
+        for one, other in zip(vector_steps(envs)[:-1], plain, strict=False):
+            np.testing.assert_array_equal(one[-1]["regret"], other[-1]["regret"])
+
+
+def test_vector_dict_info_to_list() -> None:
+    infos = vector_steps(gym_vector.DictInfoToList(make_vec()))[0][-1]
+    assert [info["round"] for info in infos] == [1, 1, 1]
+
+
+@pytest.mark.filterwarnings("ignore:.*same-step")
+def test_vector_record_video(tmp_path: Path) -> None:
+    envs = gym_vector.RecordVideo(
+        make_vec(2, render_mode="rgb_array"),
+        str(tmp_path / "videos"),
+        episode_trigger=lambda _: True,
+        disable_logger=True,
+    )
+    vector_steps(envs, 5)
+    envs.close()
+    assert len(list(tmp_path.glob("videos/*.mp4"))) == 1
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        gym_vector.NormalizeObservation,
+        lambda envs: gym_vector.TransformObservation(envs, lambda x: x),
+        lambda envs: gym_vector.RescaleObservation(envs, -1, 1),
+    ],
+)
+def test_vector_observation_wrappers_refuse_same_step_autoreset(wrap: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match="autoreset_mode"):
+        wrap(make_vec())
+    each = make_vec(vectorization_mode="sync", wrappers=[lambda env: gym.wrappers.RescaleObservation(env, -1, 1)])
+    assert vector_steps(each)[0][0].min() == -1  # the way out: wrap each
+
+
+# Stable-Baselines3.
+
+
+@pytest.mark.filterwarnings("ignore:.*not.*normalize.*")
+def test_sb3_check_env_on_bare_and_wrapped_envs() -> None:
+    for wrap in (lambda env: env, wrappers.WindowedStatistics, wrappers.LastRounds, wrappers.StandardizeReward):
+        check_env(wrap(make()))
+
+
+def test_make_vec_env_and_monitor() -> None:
+    envs = make_vec_env(ID, n_envs=2, seed=0, env_kwargs=WORLD, wrapper_class=wrappers.WindowedStatistics)
+    assert envs.env_is_wrapped(Monitor) == [True, True]
+    model = PPO("MlpPolicy", envs, n_steps=HORIZON, batch_size=40, n_epochs=1, device="cpu").learn(2 * HORIZON)
+    assert len(model.ep_info_buffer or []) == 2
+    assert {"r", "l"} <= set(play(Monitor(make()))[-1][-1]["episode"])
+
+
+def test_vec_normalize_and_vec_monitor_around_the_adapter() -> None:
+    envs = VecNormalize(VecMonitor(vector_env(3)))
+    model = PPO("MlpPolicy", envs, n_steps=HORIZON, batch_size=60, n_epochs=1, device="cpu").learn(3 * HORIZON)
+    assert [episode["l"] for episode in model.ep_info_buffer or []] == [HORIZON] * 3
+    assert abs(float(np.mean(envs.reset()))) < 10
+
+
+def test_vec_normalize_normalises_the_last_observation_too() -> None:
+    envs = VecNormalize(vector_env(2), norm_reward=False)
+    envs.reset()
+    for _ in range(HORIZON):
+        *_, infos = envs.step(np.zeros(2, int))
+    raw = np.concatenate([envs.unnormalize_obs(info["terminal_observation"])[None] for info in infos])
+    np.testing.assert_allclose(raw[:, K + 1], 1.0, atol=1e-3)  # t/T at the end
+
+
+def test_vec_frame_stack_around_the_adapter() -> None:
+    envs = VecFrameStack(vector_env(2, window=None), 4)
+    assert envs.reset().shape == (2, 4 * (K + 2))
+    for _ in range(HORIZON):
+        _, _, dones, infos = envs.step(np.zeros(2, int))
+    assert dones.all()
+    assert infos[0]["terminal_observation"].shape == (4 * (K + 2),)
+
+
+def test_evaluate_policy_on_the_adapter_and_on_a_single_env(model: Callable[[str], Any]) -> None:
+    ppo = model("ppo")
+    rewards, lengths = evaluate_policy(ppo, VecMonitor(vector_env(2)), n_eval_episodes=4, return_episode_rewards=True)
+    assert lengths == [HORIZON] * 4
+    assert all(0 <= reward <= HORIZON for reward in rewards)  # type: ignore[union-attr]
+    mean, _ = evaluate_policy(ppo, Monitor(wrappers.WindowedStatistics(make(), window=10)), n_eval_episodes=2)
+    assert 0 <= mean <= HORIZON  # type: ignore[operator]
+
+
+def test_off_policy_learning_through_the_adapter_knows_time_limits() -> None:
+    model = DQN("MlpPolicy", vector_env(2), learning_starts=10, buffer_size=1000, device="cpu", seed=0)
+    model.learn(2 * HORIZON + 20)
+    buffer = model.replay_buffer
+    assert buffer is not None
+    assert buffer.timeouts[: HORIZON + 5].sum() == 2  # both environments ran into the horizon once
+    np.testing.assert_array_equal(buffer.timeouts, buffer.dones)
