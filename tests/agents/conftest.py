@@ -1,0 +1,63 @@
+"""What the agents' tests share: small agents of every kind, and a fast way to act many times in one state."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+from ns_mab_gym import agents, theory
+from ns_mab_gym.agents.kernel import act, observe
+
+
+def _known(n_arms: int, horizon: int) -> agents.Knowledge:
+    """What is true of a world with two phases, in which every formula has something to work with."""
+    phases = np.linspace(0.1, 0.9, n_arms)
+    means = np.repeat([phases, phases[::-1]], [horizon - horizon // 2, horizon // 2], axis=0)
+    return theory.knowledge(means)
+
+
+@pytest.fixture(scope="session")
+def example() -> Callable[..., agents.Agent]:
+    """A function from an agent's name to an agent that its own formulas tuned for a small world."""
+
+    def make(name: str, n_arms: int = 3, horizon: int = 400, **parameters: Any) -> agents.Agent:
+        return agents.make(name, knowledge=_known(n_arms, horizon), **parameters)
+
+    return make
+
+
+@njit  # without a cache on disk, which would not notice an edit of an agent
+def _count_acts(state, mask, rng, times):
+    counts = np.zeros(mask.size, np.int64)
+    for _ in range(times):
+        counts[act(state, mask, rng)] += 1
+    return counts
+
+
+@pytest.fixture(scope="session")
+def count_acts() -> Callable[..., Any]:
+    """A compiled function from (state, mask, generator, times) to how often each arm was chosen."""
+    return _count_acts
+
+
+@njit
+def _observe_all(state, arms, rewards):
+    for t in range(arms.size):
+        observe(state, arms[t], rewards[t])
+
+
+@pytest.fixture(scope="session")
+def observe_all() -> Callable[..., Any]:
+    """A compiled function that shows a state many rounds: (state, arms, rewards)."""
+    return _observe_all
+
+
+@pytest.fixture(scope="session")
+def twin() -> Callable[[agents.Agent], agents.Agent]:
+    """A function from an agent to a copy that shares nothing with it and stands where it stands."""
+    return lambda agent: pickle.loads(pickle.dumps(agent))
