@@ -139,7 +139,8 @@ class Agent(ABC):
     def state_dict(self) -> dict[str, Any]:
         """Everything the agent knows, as plain numbers, strings and arrays: ``numpy.savez`` can store it as it is."""
         parameters = {f"parameter.{k}": v for k, v in self.parameters.items() if v is not None}
-        return {"agent": self.name, **parameters, **arrays_of(self.state), "generator": generator_state(self.rng)}
+        arrays = {name: array.copy() for name, array in arrays_of(self.state).items()}
+        return {"agent": self.name, **parameters, **arrays, "generator": generator_state(self.rng)}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Go on where an agent with the same parameters stood when :meth:`state_dict` was called."""

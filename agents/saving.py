@@ -14,19 +14,19 @@ WORD = (1 << 64) - 1
 
 
 def arrays_of(state: Any, prefix: str = "state.") -> dict[str, npt.NDArray[Any]]:
-    """Copies of the arrays of a state; those of a nested state under a dotted name."""
+    """The arrays of a state; those of a nested state under a dotted name."""
     arrays: dict[str, npt.NDArray[Any]] = {}
     for name, value in state._asdict().items():
         if hasattr(value, "_asdict"):
             arrays |= arrays_of(value, f"{prefix}{name}.")
         elif isinstance(value, np.ndarray):
-            arrays[prefix + name] = value.copy()
+            arrays[prefix + name] = value
     return arrays
 
 
 def restore_arrays(state: Any, saved: Mapping[str, Any]) -> None:
     """Copy saved arrays back into a state, if all of them fit."""
-    targets = _targets(state)
+    targets = arrays_of(state)
     values = {name: np.asarray(saved[name]) for name in targets}
     for name, target in targets.items():
         if values[name].shape != target.shape or values[name].dtype != target.dtype:
@@ -37,16 +37,6 @@ def restore_arrays(state: Any, saved: Mapping[str, Any]) -> None:
     for name, target in targets.items():
         if target.flags.writeable:
             target[...] = values[name]
-
-
-def _targets(state: Any, prefix: str = "state.") -> dict[str, npt.NDArray[Any]]:
-    targets: dict[str, npt.NDArray[Any]] = {}
-    for name, value in state._asdict().items():
-        if hasattr(value, "_asdict"):
-            targets |= _targets(value, f"{prefix}{name}.")
-        elif isinstance(value, np.ndarray):
-            targets[prefix + name] = value
-    return targets
 
 
 def generator_state(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
