@@ -12,7 +12,7 @@ from .knowledge import Knowledge, MissingKnowledgeError
 if TYPE_CHECKING:
     from .base import Agent, AgentProtocol, UnsuitableRewardsError
     from .beta_swts import TS, BetaSWTS
-    from .card import Card
+    from .cards import Card
     from .checker import AgentCheckError, check_agent
     from .gamma_swgts import GammaSWGTS
     from .kl_ucb import KLUCB, SWKLUCB
@@ -90,7 +90,7 @@ def kind(name: str) -> type[Agent]:
 
 def card(name: str) -> Card:
     """What an agent is: source, rule, parameters, tuning, knowledge, deviations. Print it."""
-    from .card import card_of
+    from .cards import card_of
 
     return card_of(kind(name))
 
