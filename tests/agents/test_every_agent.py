@@ -1,0 +1,233 @@
+"""What every agent of the registry must do, whatever its rule: a new agent is tested by being there."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+from ns_mab_gym import agents
+from ns_mab_gym.agents.cards import SECTIONS
+
+K = 4
+every_agent = pytest.mark.parametrize("name", agents.names())
+
+
+def play(agent: agents.AgentProtocol, rounds: int, luck: np.random.Generator) -> list[int]:
+    """Arms on a bandit whose best arm changes half way, with 0 or 1 for rewards."""
+    arms = []
+    for t in range(rounds):
+        arms.append(agent.act())
+        mean = 0.2 + 0.2 * (arms[-1] if t < rounds // 2 else K - 1 - arms[-1])
+        agent.observe(arms[-1], float(luck.random() < mean))
+    return arms
+
+
+def assert_same_state(one: agents.Agent, two: agents.Agent) -> None:
+    mine, other = one.state_dict(), two.state_dict()
+    assert mine.keys() == other.keys()
+    for key in mine:
+        np.testing.assert_array_equal(mine[key], other[key], err_msg=key)
+
+
+@every_agent
+def test_the_protocol(name, example):
+    agent = example(name, K)
+    assert isinstance(agent, agents.AgentProtocol)
+    assert agent.name == name
+    assert agents.kind(name) is type(agent)
+    assert getattr(agents, type(agent).__name__) is type(agent)
+    agent.reset(seed=1)
+    assert type(agent.act()) is int
+    assert agent.act(np.zeros(K + 2, np.float32)) in range(K)
+    assert agent.observe(0, 1.0) is None
+
+
+@every_agent
+def test_a_reset_with_a_seed_begins_the_same_game(name, example):
+    agent = example(name, K)
+    games = []
+    for seed in (1, 1, 2):
+        agent.reset(seed=seed)
+        games.append(play(agent, 150, np.random.default_rng(0)))
+    assert games[0] == games[1]
+    fresh = example(name, K)
+    fresh.reset(seed=2)
+    assert games[2] == play(fresh, 150, np.random.default_rng(0))
+
+
+@every_agent
+def test_without_a_seed_two_agents_do_not_share_their_luck(name, example):
+    one, two = example(name, K), example(name, K)
+    one.reset()
+    two.reset()
+    assert one.state_dict()["generator"].tolist() != two.state_dict()["generator"].tolist()
+
+
+@every_agent
+@pytest.mark.parametrize("rounds", [0, 1, 37, 137])
+def test_saved_in_the_middle_and_loaded_elsewhere_it_goes_on_bit_for_bit(name, rounds, example):
+    """Through numpy's own file format with pickle forbidden; binarized rewards draw from the generator too."""
+    agent = example(name, K, binarize=True)
+    agent.reset(seed=5)
+    play(agent, rounds, np.random.default_rng(6))
+    file = io.BytesIO()
+    np.savez(file, **agent.state_dict())
+    file.seek(0)
+    other = example(name, K, binarize=True)
+    other.reset(seed=77)
+    with np.load(file, allow_pickle=False) as saved:
+        other.load_state_dict(saved)
+    assert_same_state(agent, other)
+    assert play(agent, 300, np.random.default_rng(7)) == play(other, 300, np.random.default_rng(7))
+    assert_same_state(agent, other)
+
+
+@every_agent
+def test_what_was_saved_does_not_change_with_the_agent(name, example):
+    agent = example(name, K)
+    agent.reset(seed=5)
+    saved = agent.state_dict()
+    before = copy.deepcopy(saved)
+    play(agent, 50, np.random.default_rng(0))
+    for key in saved:
+        np.testing.assert_array_equal(saved[key], before[key])
+
+
+@every_agent
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_copies_go_on_alike_and_apart(name, duplicate, example):
+    agent = example(name, K)
+    agent.reset(seed=8)
+    play(agent, 100, np.random.default_rng(1))
+    other = duplicate(agent)
+    played = play(agent, 200, np.random.default_rng(2))
+    assert played == play(other, 200, np.random.default_rng(2))
+    assert_same_state(agent, other)
+
+
+@every_agent
+def test_a_clone_has_the_parameters_and_nothing_else(name, example):
+    agent = example(name, K, binarize=True)
+    agent.reset(seed=8)
+    play(agent, 100, np.random.default_rng(1))
+    clone = agent.clone()
+    assert clone.parameters.keys() == agent.parameters.keys()
+    for key, value in agent.parameters.items():
+        np.testing.assert_array_equal(clone.parameters[key], value)
+    fresh = example(name, K, binarize=True)
+    for each in (clone, fresh):
+        each.reset(seed=3)
+    assert_same_state(clone, fresh)
+
+
+def test_loading_what_another_agent_saved(example):
+    saved = example("ts", K).state_dict()
+    with pytest.raises(ValueError, match=r"saved with agent = ts, this agent has beta-swts; make it alike first"):
+        example("beta-swts", K).load_state_dict(saved | {"parameter.window": 99})
+    with pytest.raises(ValueError, match=r"not a saved beta-swts: 'parameter.window' is missing on one side"):
+        example("beta-swts", K).load_state_dict(saved)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [("beta-swts", "window", 10), ("gamma-swgts", "gamma", 0.5), ("sw-ucb", "xi", 1.0), ("ser4", "phi", 0.25)],
+)
+def test_loading_what_another_parameter_saved(name, parameter, value, example):
+    saved = example(name, K, **{parameter: value}).state_dict()
+    with pytest.raises(ValueError, match=rf"saved with parameter.{parameter} = {value}, this agent has .*; make it"):
+        example(name, K).load_state_dict(saved)
+
+
+@every_agent
+def test_loading_what_an_agent_with_other_arms_saved(name, example):
+    with pytest.raises(ValueError, match=r"saved with parameter.n_arms = 5, this agent has 4"):
+        example(name, K).load_state_dict(example(name, K + 1).state_dict())
+
+
+@every_agent
+def test_a_broken_file_leaves_the_agent_as_it_was(name, example):
+    agent = example(name, K)
+    agent.reset(seed=1)
+    play(agent, 20, np.random.default_rng(0))
+    before = agent.state_dict()
+    broken = copy.deepcopy(before)
+    key = [key for key in broken if key.startswith("state.")][-1]
+    broken[key] = np.zeros((3, 3, 3))
+    with pytest.raises(ValueError, match=rf"saved {key} is float64\[3, 3, 3\], this agent's is"):
+        agent.load_state_dict(broken)
+    for key, value in agent.state_dict().items():
+        np.testing.assert_array_equal(value, before[key])
+
+
+@every_agent
+def test_only_open_arms_are_played(name, example):
+    agent = example(name, K)
+    agent.reset(seed=2)
+    mask = np.array([False, True, False, True])
+    if not agent.handles_mask:
+        with pytest.raises(ValueError, match=f"{name} has no rule for arms that cannot be played; use beta-swts or"):
+            agent.act(mask=mask)
+        return
+    for t in range(200):
+        mask = np.roll([True, t % 3 > 0, False, False], t)
+        arm = agent.act(mask=mask)
+        assert mask[arm]
+        agent.observe(arm, float(t % 2))
+
+
+@every_agent
+def test_it_draws_from_its_own_generator_only(name, example):
+    """Rewards from a generator that the agent could reach are what they would have been without it."""
+    agent = example(name, K)
+    luck, apart = np.random.default_rng(4), np.random.default_rng(4)
+    agent.reset(seed=4)
+    for _ in range(50):
+        arm = agent.act()
+        reward = float(luck.random() < 0.5)
+        assert reward == float(apart.random() < 0.5)
+        agent.observe(arm, reward)
+
+
+@every_agent
+def test_its_card_is_complete(name):
+    card = agents.card(name)
+    assert agents.card(name) == card  # a second time: a module of that name would have taken its place
+    kind = agents.kind(name)
+    assert card.name == name
+    for field in dataclasses.fields(card):
+        if field.name != "parameters":
+            assert getattr(card, field.name).strip(), f"{field.name} is empty"
+    for section in SECTIONS:
+        assert getattr(card, section.lower()).endswith((".", ")", ").")), f"{section} ends in mid-sentence"
+    own = {f.name for f in dataclasses.fields(kind)} - {f.name for f in dataclasses.fields(agents.Agent)}
+    assert set(card.parameters) == own
+    text = str(card)
+    assert text.startswith(f"{name}: {card.summary}")
+    for part in (card.source, card.rule, card.tuning, card.knowledge, card.rewards, card.deviations, *card.parameters):
+        assert part in text
+
+
+@every_agent
+def test_binarized_rewards_are_coin_flips_with_the_reward_as_their_mean(name, example):
+    """A Bernoulli of the reward clipped to [0, 1], drawn from the agent's own generator: the agent sees 0 or 1 only."""
+    agent, plain = example(name, K, binarize=True), example(name, K)
+    agent.reset(seed=9)
+    plain.reset(seed=9)
+    rewards = [-3.0, 0.0, 0.3, 0.7, 1.0, 5.0] * 30
+    for reward in rewards:
+        arm = agent.act()
+        assert arm == plain.act()
+        flip = float(plain.rng.random() < reward)
+        assert reward > 0 or flip == 0.0
+        assert reward < 1 or flip == 1.0
+        agent.observe(arm, reward)
+        plain.observe(arm, flip)
+    left, right = agent.state_dict(), plain.state_dict()
+    for key in left:
+        if key != "parameter.binarize":
+            np.testing.assert_array_equal(left[key], right[key])
