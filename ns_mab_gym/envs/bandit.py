@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -99,7 +99,6 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 30}  # noqa: RUF012
-    _options: ClassVar[tuple[str, ...]] = ("means",)
 
     def __init__(
         self,
@@ -152,7 +151,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode; ``options={"means": matrix}`` plays the given (T, K) instance."""
         options = options or {}
-        known_parameters("reset's options", options, self._options)
+        known_parameters("reset's options", options, ("means",))
         given = options.get("means")
         if given is not None:  # checked first, so that a bad matrix leaves the running episode as it was
             given = checked_means(given, self.world, self.law)

@@ -7,9 +7,10 @@ from typing import Any
 
 from ..agents.checks import choice, known_parameters
 from .base import World
+from .drawn import Mixed, Piecewise, RandomWalk
 from .monotone import Rising, Rotting
 from .paper import Abrupt, GeneralAbrupt, Smooth
-from .synthetic import Mixed, Periodic, Piecewise, RandomWalk, Stationary, Variation
+from .synthetic import Periodic, Stationary, Variation
 from .table import Table, read_means
 
 __all__ = [

@@ -59,7 +59,12 @@ class World(ABC):
         """
         if self.random and rng is None:
             raise ValueError(f"{self.name!r} draws its means at random: pass a numpy Generator or a seed")
-        return self._means(np.random.default_rng(rng))
+        means = np.asarray(self._means(np.random.default_rng(rng)), dtype=np.float64)
+        if means.shape != (wanted := (self.horizon, self.n_arms)):
+            raise ValueError(
+                f"{type(self).__name__}._means must return shape (horizon, n_arms) = {wanted}, got {means.shape}"
+            )
+        return means
 
     @property
     def lipschitz(self) -> float | None:

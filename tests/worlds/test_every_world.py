@@ -113,3 +113,17 @@ def test_a_user_can_write_a_world_in_ten_lines():
             return np.full((self.horizon, self.n_arms), 0.5)
 
     assert Coin(horizon=3).means().tolist() == [[0.5, 0.5]] * 3
+
+
+def test_a_users_world_of_the_wrong_shape_is_refused():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Sideways(World):
+        n_arms: int = 2
+
+        def _means(self, rng):
+            return np.full((self.n_arms, self.horizon), 0.5)
+
+    with pytest.raises(
+        ValueError, match=r"Sideways\._means must return shape \(horizon, n_arms\) = \(3, 2\), got \(2, 3\)"
+    ):
+        Sideways(horizon=3).means()
