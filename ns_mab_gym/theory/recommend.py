@@ -21,6 +21,7 @@ __all__ = ["CRITERIA", "Recommendation", "recommend_window", "window_grid"]
 
 CRITERIA = ("regret", "theorem")
 FLAT = 1.05  # a curve whose largest value is within this factor of its least tells no window from another
+NEARLY = 1.25  # another valley of the curve within this factor of the least is worth a word
 TOO_CLOSE = "the means differ too little for the bounds to tell windows apart, so the paper's 4√(T ln T)"
 
 
@@ -93,12 +94,25 @@ def _from_means(matrix: Floats, agent: str, gamma: float | None, subgaussian: fl
 
 
 def _beside(curve: RegretCurve) -> str:
-    """What half and twice the best window would cost, in words."""
+    """What half and twice the best window would cost, and whether some other window is nearly as good, in words."""
     least, best = curve.total.min(), curve.best
     half, twice = np.interp([best / 2, best * 2], curve.windows, curve.total) / least - 1
     if best == curve.windows[-1]:
-        return f"half of it costs {half:.0%} more: forgetting does not pay here"
-    return f"half of it costs {half:.0%} more, twice of it {twice:.0%} more"
+        return f"half of it costs {half:.0%} more: the bound sees no gain in forgetting{_rival(curve)}"
+    return f"half of it costs {half:.0%} more, twice of it {twice:.0%} more{_rival(curve)}"
+
+
+def _rival(curve: RegretCurve) -> str:
+    """Another valley of the curve that is nearly as deep, in words; nothing if there is none."""
+    total = curve.total
+    least = total.min()
+    falls, rises = np.diff(total, prepend=-np.inf) < 0, np.diff(total, append=np.inf) >= 0
+    far = np.abs(np.log(np.array(curve.windows) / curve.best)) > math.log(4)
+    valleys = np.flatnonzero(falls & rises & far & (total <= NEARLY * least))
+    if not len(valleys):
+        return ""
+    at = min(valleys.tolist(), key=total.__getitem__)
+    return f"; but τ = {curve.windows[at]:,}, another valley of the curve, costs only {total[at] / least - 1:.0%} more"
 
 
 def _from_facts(known: Knowledge) -> Recommendation:

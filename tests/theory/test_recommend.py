@@ -35,14 +35,15 @@ def test_without_a_horizon_there_is_no_window():
         theory.recommend_window(Knowledge(breakpoints=3))
 
 
-# Least regret of Beta-SWTS and γ-SWGTS on a grid of 22 windows a factor 1.45 apart, 8 runs each, T = 50 000.
+# The least mean regret of 50 runs on a grid of 21 windows, each 1.5 times the one before:
+# python scripts/diagnose.py NSBandit-Abrupt-v0 --agent beta-swts --measure --runs 50
 @pytest.mark.parametrize(
     ("means", "beta", "gaussian"),
     [
-        (paper_abrupt(general=False), 1_748, 3_684),
-        (paper_abrupt(general=True), 2_538, 3_684),
-        (paper_smooth(1e-4), 2_538, 5_347),
-        (paper_smooth(1e-3), 393, 830),
+        (paper_abrupt(general=False), 1_479, 3_234),
+        (paper_abrupt(general=True), 2_187, 3_234),
+        (paper_smooth(1e-4), 2_187, 4_782),
+        (paper_smooth(1e-3), 457, 1_000),
     ],
     ids=["abrupt", "general abrupt", "smooth", "smooth fast"],
 )
@@ -54,7 +55,7 @@ def test_the_minimiser_lies_within_a_factor_three_of_the_measured_best(means, be
 def test_a_stationary_world_is_never_forgotten():
     recommended = theory.recommend_window(np.tile([0.2, 0.5, 0.9], (3_000, 1)))
     assert recommended.window == 3_000
-    assert "forgetting does not pay" in recommended.reason
+    assert "no gain in forgetting" in recommended.reason
 
 
 def test_arms_too_close_for_the_horizon_fall_back_on_the_paper():
@@ -63,8 +64,15 @@ def test_arms_too_close_for_the_horizon_fall_back_on_the_paper():
     assert "differ too little" in recommended.reason
 
 
+def test_another_valley_is_mentioned():
+    calm, late = np.tile([0.97, 0.86, 0.3], (14_000, 1)), np.tile([0.1, 0.3, 0.8], (2_000, 1))
+    recommended = theory.recommend_window(np.concatenate([calm, late]))
+    assert "another valley" in recommended.reason
+
+
 def test_knowledge_with_means_counts_as_means(abrupt):
-    assert theory.recommend_window(theory.knowledge(abrupt)) == theory.recommend_window(abrupt)
+    means = abrupt[13_000:17_000]
+    assert theory.recommend_window(theory.knowledge(means)) == theory.recommend_window(means)
 
 
 def test_by_theorem_is_the_least_total_on_the_grid(abrupt):
@@ -77,8 +85,9 @@ def test_by_theorem_is_the_least_total_on_the_grid(abrupt):
 
 
 def test_a_recommendation_is_a_window(abrupt):
-    recommended = theory.recommend_window(abrupt)
-    assert theory.bound(abrupt, recommended).window == recommended.window
+    means = abrupt[13_000:17_000]
+    recommended = theory.recommend_window(means)
+    assert theory.bound(means, recommended).window == recommended.window
     assert str(recommended).startswith(f"τ = {recommended.window:,}: ")
 
 
