@@ -41,9 +41,12 @@ def _parser() -> argparse.ArgumentParser:
 def _train(options: argparse.Namespace) -> None:
     import torch
 
-    from ..experiments.spec import WorldEntry
-    from ..experiments.words import parse
-    from . import study
+    try:
+        from ..experiments.spec import WorldEntry
+        from ..experiments.words import parse
+        from . import study
+    except ImportError:
+        raise ImportError("the comparison and its figures need: pip install 'ns-mab-gym[rl,experiments]'") from None
     from .training import Training, train
 
     torch.set_num_threads(options.threads)

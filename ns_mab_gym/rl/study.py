@@ -13,14 +13,14 @@ from matplotlib.figure import Figure
 
 from ..experiments.blocks import Block
 from ..experiments.figures.regret import regret_figure
-from ..experiments.figures.style import canvas, heading, line_style, thousands
+from ..experiments.figures.style import canvas, heading, label_lines, line_style, settle, thousands
 from ..experiments.results import Curves
 from ..experiments.spec import AgentEntry, WorldEntry
 from .agent import SB3Agent
 from .simulation import simulate
 from .training import LearningCurve, Training
 
-__all__ = ["compare", "learning_figure", "numbers", "play", "table"]
+__all__ = ["compare", "learning_figure", "numbers", "play", "table", "write"]
 
 RIVALS = ("beta-swts", "ts", "random")
 HELD_OUT = 1_000_003  # from which the seeds of the evaluation are derived; training derives none from it
@@ -83,21 +83,20 @@ def table(title: str, curves: Mapping[str, Curves]) -> str:
     return "\n".join(lines)
 
 
-def learning_figure(curve: LearningCurve, rivals: Mapping[str, float]) -> Figure:
+def learning_figure(name: str, curve: LearningCurve, rivals: Mapping[str, float]) -> Figure:
     """Regret of training episodes over steps, with the rivals' regret on held-out instances as levels."""
     figure, axes = canvas(7.2, 4.0)
     axes.plot(curve.steps, curve.regret, linewidth=1.6, **line_style(0))
+    axes.set_xlim(0, curve.steps[-1])
+    labels = [(f"{name}  {curve.regret[-1]:,.0f}", float(curve.regret[-1]), line_style(0)["color"])]
     for index, (label, level) in enumerate(rivals.items(), start=1):
-        style = line_style(index)
-        axes.axhline(level, linewidth=1.0, **style)
-        axes.annotate(
-            f"{label}  {level:,.0f}", (1.0, level), xycoords=("axes fraction", "data"), xytext=(4, 0),
-            textcoords="offset points", va="center", fontsize=8.5, color=style["color"],
-        )  # fmt: skip
+        axes.axhline(level, linewidth=1.0, **line_style(index))
+        labels.append((f"{label}  {level:,.0f}", level, line_style(index)["color"]))
     axes.set(xlabel="environment steps", ylabel="mean regret of an episode", ylim=(0, None))
-    axes.set_xlim(0, curve.steps[-1] if curve.steps.size else 1)
-    heading(axes, "what it learns")
+    heading(axes, "while it learns, and the others on held-out instances")
     thousands(axes)
+    settle(figure, [(axes, max((text for text, _, _ in labels), key=len))])
+    label_lines(axes, labels)
     return figure
 
 
@@ -105,9 +104,14 @@ def write(out: Path, training: Training, curve: LearningCurve, results: Mapping[
     """Figures and numbers of a study into a folder."""
     held_out = next(iter(results.values()))
     rivals = {label: float(curves.final.mean()) for label, curves in list(held_out.items())[1:]}
-    learning_figure(curve, rivals).savefig(out / "learning.png", dpi=130)
+    if curve.steps.size:
+        learning_figure(next(iter(held_out)), curve, rivals).savefig(out / "learning.png", dpi=130)
     for index, (title, curves) in enumerate(results.items()):
         name = "regret.png" if index == 0 else "regret-abrupt.png"
         regret_figure(dict(curves), title).savefig(out / name, dpi=130)
-    about = {"training": vars(training), "results": {title: numbers(curves) for title, curves in results.items()}}
+    about = {
+        "training": vars(training),
+        "results": {title: numbers(curves) for title, curves in results.items()},
+        "learning": {"steps": curve.steps.tolist(), "regret": curve.regret.tolist()},
+    }
     (out / "numbers.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

@@ -19,7 +19,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNormalize
 
 import ns_mab_gym as nsb
-from ns_mab_gym import agents, wrappers
+from ns_mab_gym import agents, rl, wrappers
 
 from .conftest import WORLD, vector_env
 
@@ -40,6 +40,15 @@ def play(env: gym.Env[Any, Any]) -> list[tuple[Any, ...]]:
     while not steps or not (steps[-1][2] or steps[-1][3]):
         steps.append(env.step(len(steps) % K))
     return steps
+
+
+def test_the_lines_of_the_readme() -> None:
+    envs = gym.make_vec("NSBandit-Piecewise-v0", num_envs=16, n_arms=5, horizon=100)
+    envs = rl.SB3VecEnv(wrappers.VectorWindowedStatistics(envs, window=50))
+    model = PPO("MlpPolicy", envs, n_steps=128, batch_size=2048, gamma=0.95, device="cpu").learn(2048)
+    agent = rl.SB3Agent(model)
+    runs = rl.simulate("NSBandit-Piecewise-v0", agent, runs=2, env_kwargs={"n_arms": 5, "horizon": 100})
+    assert runs.regret.shape == (2, 100)
 
 
 # Gymnasium's wrappers around a single environment.
