@@ -118,8 +118,9 @@ class Rexp3(Agent):
         """Δ from T and V_T, γ from Δ."""
         (n_arms,) = knowledge.need(cls.name, "n_arms")
         k_log_k = n_arms * math.log(n_arms)
-        batch = given.get("batch")
-        if batch is None:
+        if "batch" in given:
+            batch = positive_int("batch", given["batch"])
+        else:
             horizon, variation = knowledge.need(cls.name, "horizon", "variation")
             longest = math.ceil(k_log_k ** (1 / 3) * (horizon / variation) ** (2 / 3)) if variation > 0 else horizon
             batch = min(horizon, longest)
