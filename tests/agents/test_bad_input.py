@@ -1,0 +1,173 @@
+"""Bad input to the agents: an error that names what was given, what is allowed and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ns_mab_gym import agents
+from ns_mab_gym.agents.base import UnsuitableRewardsError
+
+WINDOWED = [name for name in agents.names() if "window" in agents.kind(name).tunable()]
+PAPER = r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000"
+
+
+@pytest.mark.parametrize("name", WINDOWED)
+@pytest.mark.parametrize(
+    ("window", "error", "words"),
+    [
+        (0, ValueError, "window must be a positive integer, got 0" + PAPER),
+        (-3, ValueError, "window must be a positive integer, got -3" + PAPER),
+        (2.5, TypeError, "window must be a positive integer, got 2.5" + PAPER),
+        (True, TypeError, "window must be a positive integer, got True" + PAPER),
+        ("long", TypeError, "window must be a positive integer, got 'long'" + PAPER),
+        (None, TypeError, "window must be a positive integer, got None" + PAPER),
+    ],
+)
+def test_windows(name, window, error, words):
+    with pytest.raises(error, match=words):
+        agents.make(name, 3, 1_000, window=window)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "error", "words"),
+    [
+        (
+            "gamma-swgts",
+            {"gamma": 0},
+            ValueError,
+            r"gamma must be a finite number above 0, got 0; the paper takes min\(",
+        ),
+        ("gamma-swgts", {"gamma": -1.0}, ValueError, r"gamma must be a finite number above 0, got -1.0; the paper"),
+        ("gamma-swgts", {"gamma": float("nan")}, ValueError, "gamma must be a finite number above 0, got nan"),
+        ("gamma-swgts", {"gamma": float("inf")}, ValueError, "gamma must be a finite number above 0, got inf"),
+        ("gamma-swgts", {"gamma": "high"}, TypeError, "gamma must be a finite number above 0, got 'high'"),
+        ("rexp3", {"batch": 5, "gamma": 0.0}, ValueError, "gamma must be a finite number above 0, got 0.0"),
+        ("rexp3", {"batch": 5, "gamma": -0.2}, ValueError, "gamma must be a finite number above 0, got -0.2"),
+        ("rexp3", {"batch": 5, "gamma": 1.5}, ValueError, r"gamma must lie in \[0, 1\], got 1.5"),
+        ("rexp3", {"batch": 0, "gamma": 0.5}, ValueError, "batch must be a positive integer, got 0"),
+        ("sw-ucb", {"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
+        ("kl-ucb", {"c": -1}, ValueError, "c must be a finite number of at least 0, got -1"),
+        ("ser4", {"delta": 0, "epsilon": 0, "phi": 0}, ValueError, "delta must be a finite number above 0, got 0"),
+        ("ser4", {"delta": 2, "epsilon": 0, "phi": 0}, ValueError, r"delta must lie in \[0, 1\], got 2"),
+        ("ser4", {"delta": 0.1, "epsilon": -1, "phi": 0}, ValueError, "epsilon must be a finite number of at least 0"),
+        ("ser4", {"delta": 0.1, "epsilon": 0, "phi": 1.1}, ValueError, r"phi must lie in \[0, 1\], got 1.1"),
+    ],
+)
+def test_parameters(name, parameters, error, words):
+    with pytest.raises(error, match=words):
+        agents.make(name, 3, 1_000, **parameters)
+
+
+@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("n_arms", [0, 1, -4, 2.0, "ten"])
+def test_numbers_of_arms(name, n_arms, example):
+    with pytest.raises((ValueError, TypeError), match="n_arms must be an integer of at least 2, got "):
+        agents.make(name, n_arms, 1_000)
+    parameters = {k: v for k, v in example(name).parameters.items() if k != "n_arms"}
+    with pytest.raises((ValueError, TypeError), match="n_arms must be an integer of at least 2, got "):
+        agents.kind(name)(n_arms, **parameters)
+
+
+@pytest.mark.parametrize("horizon", [0, -5, 2.5])
+def test_horizons(horizon):
+    with pytest.raises((ValueError, TypeError), match=f"horizon must be a positive integer, got {horizon}"):
+        agents.make("beta-swts", 3, horizon)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("beta-swt", r"unknown agent 'beta-swt'; did you mean 'beta-swts'\?"),
+        ("rexp", r"unknown agent 'rexp'; did you mean 'rexp3'\?"),
+        ("kl_ucb", r"unknown agent 'kl_ucb'; did you mean 'kl-ucb'\?"),
+        ("BetaSWTS", r"unknown agent 'BetaSWTS'; "),
+        ("zzz", r"unknown agent 'zzz'; choose one of 'beta-swts', 'gamma-swgts', .*'oracle'"),
+        (None, "unknown agent None; choose one of"),
+        (3, "unknown agent 3; choose one of"),
+    ],
+)
+def test_unknown_agents(given, words):
+    for ask in (agents.make, agents.card, agents.kind):
+        with pytest.raises(ValueError, match=words):
+            ask(given)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "words"),
+    [
+        ("beta-swts", "windw", r"agent 'beta-swts' has no parameter 'windw'; did you mean 'window'\? it takes"),
+        ("gamma-swgts", "gama", r"agent 'gamma-swgts' has no parameter 'gama'; did you mean 'gamma'\? it takes"),
+        ("rexp3", "batches", r"agent 'rexp3' has no parameter 'batches'; did you mean 'batch'\? it takes"),
+        ("ts", "window", r"agent 'ts' has no parameter 'window'; it takes binarize"),
+        ("ser4", "window", r"agent 'ser4' has no parameter 'window'; it takes binarize, delta, epsilon, phi"),
+    ],
+)
+def test_unknown_parameters(name, parameter, words):
+    with pytest.raises(TypeError, match=words):
+        agents.make(name, 3, 1_000, **{parameter: 1})
+
+
+def test_an_unknown_attribute_of_the_package():
+    with pytest.raises(AttributeError, match=r"module 'ns_mab_gym.agents' has no attribute 'UCB1000'"):
+        _ = agents.UCB1000
+
+
+@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize(
+    ("arm", "error"), [(3, ValueError), (-1, ValueError), (10**20, ValueError), (1.0, TypeError), ("1", TypeError)]
+)
+def test_arms_out_of_range(name, arm, error, example):
+    agent = example(name, 3)
+    with pytest.raises(error, match=f"an arm must be an integer from 0 to 2, got {arm!r}"):
+        agent.observe(arm, 1.0)
+    assert agent.state_dict().keys() == example(name, 3).state_dict().keys()
+
+
+@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), -float("inf"), np.float32("nan")])
+@pytest.mark.parametrize("binarize", [False, True])
+def test_rewards_that_are_no_numbers(name, reward, binarize, example):
+    """And nothing of them stays in the agent's memory."""
+    agent, other = (example(name, 3, binarize=binarize) for _ in range(2))
+    agent.reset(seed=1)
+    other.reset(seed=1)
+    with pytest.raises(UnsuitableRewardsError, match=f"a reward must be a finite number, got {float(reward)}"):
+        agent.observe(1, reward)
+    for key, value in other.state_dict().items():
+        np.testing.assert_array_equal(agent.state_dict()[key], value)
+
+
+@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("reward", [0.5, -0.1, 1.5, 2.0])
+def test_rewards_that_an_agent_cannot_take(name, reward, example):
+    agent = example(name, 3)
+    wanted = {
+        "binary": (reward not in (0, 1), "rewards that are 0 or 1"),
+        "unit": (not 0 <= reward <= 1, r"rewards in \[0, 1\]"),
+        "real": (False, ""),
+    }[agent.accepts]
+    if not wanted[0]:
+        agent.observe(0, reward)
+        return
+    words = (
+        f"{name} takes {wanted[1]}, got a reward of {reward:g}; use gamma-swgts, which takes any subgaussian reward, "
+        r"or binarize=True, which draws a Bernoulli with the reward \(clipped to \[0, 1\]\) as its mean"
+    )
+    with pytest.raises(UnsuitableRewardsError, match=words):
+        agent.observe(0, reward)
+    example(name, 3, binarize=True).observe(0, reward)
+
+
+def test_what_each_agent_takes():
+    """By their papers: Beta posteriors count successes, KL and Exp3 are for [0, 1], the rest for any reward."""
+    takes = {name: agents.kind(name).accepts for name in agents.names()}
+    assert {takes["beta-swts"], takes["ts"]} == {"binary"}
+    assert {takes["kl-ucb"], takes["sw-kl-ucb"], takes["rexp3"]} == {"unit"}
+    assert takes["gamma-swgts"] == "real"
+
+
+@pytest.mark.parametrize("mask", [[True], [True, False, True, True], [False, False, False], np.ones((3, 1), bool)])
+def test_masks(mask, example):
+    with pytest.raises(ValueError, match="a mask needs 3 truth values, at least one of them true, got "):
+        example("beta-swts", 3).act(mask=mask)
