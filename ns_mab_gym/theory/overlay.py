@@ -57,7 +57,7 @@ def _theorem(matrix: Floats, measured: Measured, delta: float) -> tuple[Floats, 
 def _best_superset(matrix: Floats, measured: Measured) -> Floats:
     """The least total over unlearnable sets that also hold the rounds below some threshold on the margin."""
     spread = float(matrix.max() - matrix.min())
-    thresholds = spread * np.geomspace(0.005, 0.9, 25)
+    thresholds = [0.0, *(spread * np.geomspace(0.005, 0.9, 25))]
     total: Floats = np.min([_theorem(matrix, measured, float(delta))[0] for delta in thresholds], axis=0)
     return total
 

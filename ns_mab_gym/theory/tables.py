@@ -21,7 +21,8 @@ def number(value: float | None) -> str:
 
 def signed(share: float, digits: int = 0) -> str:
     """A share in per cent with its sign, the minus a real one."""
-    return f"{share:+.{digits}%}".replace("-", "−")
+    rounded = round(share, 2 + digits) + 0.0  # no "−0%"
+    return f"{rounded:+.{digits}%}".replace("-", "−")
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:
