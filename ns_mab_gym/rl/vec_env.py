@@ -50,13 +50,19 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
     def reset(self) -> npt.NDArray[Any]:
         """Begin an episode everywhere, with the seeds and options that were set since the last reset."""
         seeds = None if all(seed is None for seed in self._seeds) else self._seeds
-        if any(options != self._options[0] for options in self._options[1:]):
-            raise ValueError("SB3VecEnv takes one set of options for all; for other means in each, give them stacked")
-        observations, infos = self.envs.reset(seed=seeds, options=self._options[0] or None)  # type: ignore[arg-type]
+        observations, infos = self.envs.reset(seed=seeds, options=self._options_of_all())  # type: ignore[arg-type]
         self.reset_infos = split_infos(infos, self.num_envs)
         self._reset_seeds()
         self._reset_options()
         return np.asarray(observations)
+
+    def _options_of_all(self) -> dict[str, Any] | None:
+        first = self._options[0]
+        if all(options is first or not (options or first) for options in self._options):
+            return first or None
+        if all(options.keys() == {"means"} for options in self._options):
+            return {"means": [options["means"] for options in self._options]}
+        raise ValueError("SB3VecEnv takes the same options for all sub-environments, or means for each of them")
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
         """Take note of the arms to pull."""

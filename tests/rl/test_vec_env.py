@@ -104,8 +104,11 @@ def test_options_are_used_once_and_for_all() -> None:
     np.testing.assert_array_equal(envs.get_attr("means"), means)
     envs.reset()
     assert not np.array_equal(envs.get_attr("means"), means)
+    envs.set_options([{"means": matrix} for matrix in means])
+    envs.reset()
+    np.testing.assert_array_equal(envs.get_attr("means"), means)
     envs.set_options([{}, {"means": means[0]}, {}])
-    with pytest.raises(ValueError, match="one set of options"):
+    with pytest.raises(ValueError, match="the same options for all"):
         envs.reset()
 
 
