@@ -1,0 +1,49 @@
+"""A saved model is an agent of an experiment like any other: ``sb3:path=model.zip``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ns_mab_gym import rl
+from ns_mab_gym.experiments.figures.regret import regret_figure
+from ns_mab_gym.experiments.results import collect
+from ns_mab_gym.experiments.runner import run
+from ns_mab_gym.experiments.spec import Study
+from ns_mab_gym.experiments.store import Store
+from ns_mab_gym.experiments.words import experiment
+
+from .conftest import WORLD
+
+
+class Silent:
+    """A progress bar that shows nothing."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def start(self, done: int, total: int) -> None: ...
+
+    def advance(self, unit: Any, block: Any) -> None: ...
+
+
+def test_the_runner_plays_stores_and_draws_a_model_beside_the_zoo(model: Callable[[str], Any], tmp_path: Path) -> None:
+    rl.SB3Agent(model("ppo")).save(tmp_path / "model.zip")
+    world = "NSBandit-Piecewise-v0:" + ",".join(f"{key}={value}" for key, value in WORLD.items())
+    asked = experiment([world], [f"sb3:path={tmp_path / 'model.zip'}", "ts"], runs=2)
+    study = Study("a model", (asked,))
+    with Store(tmp_path / "store", "version") as store:
+        first = run(study, store, rl.simulate, Silent())  # type: ignore[arg-type]
+        again = run(study, store, rl.simulate, Silent())  # type: ignore[arg-type]
+    assert len(first.computed) == 2
+    assert again.computed == ()
+    curves = collect(study, again).of(asked, asked.worlds[0])
+    one, other = curves.values()
+    assert one.seeds == other.seeds
+    assert (np.diff(one.regret, axis=1) >= 0).all()
+    assert regret_figure(curves, "a model and Thompson sampling").axes
