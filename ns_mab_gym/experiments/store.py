@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from .blocks import Block, BrokenFileError, from_parquet, to_parquet
 from .units import Unit
 
-__all__ = ["Store", "StoreError", "write_atomically"]
+__all__ = ["Store", "StoreError", "guarded", "write_atomically"]
 
 MARK = "README.txt"
 OWNER = "This folder belongs to ns_mab_gym.experiments."
@@ -45,7 +45,7 @@ class Store:
         self.report = report
         self.units, self.aside = self.folder / "units", self.folder / "aside"
         self._lock: IO[str] | None = None
-        with _clearly(self.folder, "use the folder"):
+        with guarded(self.folder, "use the folder"):
             self._open()
 
     def _open(self) -> None:
@@ -64,13 +64,20 @@ class Store:
         if self._lock is not None:
             self._lock.close()
 
+    def __enter__(self) -> Self:
+        """The store, closed at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def path(self, unit: Unit) -> Path:
         """Where the result of a unit is, or will be."""
         return self.units / unit.file_name(self.version)
 
     def save(self, unit: Unit, block: Block) -> None:
         """Store a result: under its name only when it is whole and on the disk."""
-        with _clearly(self.folder, "store a result in"):
+        with guarded(self.folder, "store a result in"):
             write_atomically(self.path(unit), to_parquet(unit, self.version, block))
 
     def load(self, unit: Unit) -> Block | None:
@@ -95,7 +102,7 @@ class Store:
             self.report(f"{len(others)} files of other code or another description set aside in {self.aside}")
 
     def _set_aside(self, path: Path) -> None:
-        with _clearly(self.folder, "tidy"):
+        with guarded(self.folder, "tidy"):
             self.aside.mkdir(exist_ok=True)
             path.replace(self.aside / path.name)
 
@@ -123,7 +130,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _clearly(folder: Path, purpose: str) -> Iterator[None]:
+def guarded(folder: Path, purpose: str) -> Iterator[None]:
+    """Turn what the disk refuses into a :class:`StoreError` of one line."""
     try:
         yield
     except OSError as error:

@@ -60,11 +60,15 @@ def read_toml(path: str | Path) -> Experiment:
     """
     file = Path(path)
     try:
-        described = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = file.read_text(encoding="utf-8")
+        described = tomllib.loads(content)
     except OSError as error:
         raise ValueError(f"cannot read the description {str(file)!r}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:  # the message names line and column
-        raise ValueError(f"{str(file)!r} is not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{str(file)!r} is not a text file in UTF-8: {error}") from None
+    except tomllib.TOMLDecodeError as error:  # its message names line and column, but for the end of the file
+        where = str(error).replace("at end of document", f"at line {len(content.splitlines())}, the end of the file")
+        raise ValueError(f"{str(file)!r} is not valid TOML: {where}") from None
     try:
         return _experiment(described, file.parent)
     except (TypeError, ValueError) as error:

@@ -54,7 +54,7 @@ def ranking(evidence: Evidence, labels: Iterable[str], quantity: Quantity = fina
     """Mean ± standard error of every label, the least first."""
     values = {label: quantity(evidence.curves[label], evidence) for label in labels}
     ascending = sorted(values, key=lambda label: float(values[label].mean()))
-    return ", ".join(f"{label} {mean_se(values[label])}" for label in ascending)
+    return ", ".join(f"{evidence.name(label)} {mean_se(values[label])}" for label in ascending)
 
 
 def mean_se(values: Floats) -> str:
@@ -66,7 +66,7 @@ def mean_se(values: Floats) -> str:
 def pair_of(evidence: Evidence, left: str, right: str, quantity: Quantity, where: str = "") -> Pair:
     """The sentence that one label has less of a quantity than another."""
     left_values, right_values = (quantity(evidence.curves[label], evidence) for label in (left, right))
-    return Pair(left, right, left_values, right_values, where)
+    return Pair(evidence.name(left), evidence.name(right), left_values, right_values, where)
 
 
 def _at(evidence: Evidence, round_: float) -> str:

@@ -47,7 +47,11 @@ def faster_after(labels: Sequence[str], changes: Sequence[float], span: float) -
             for change in changes:
                 before = regret_between(change - span, change)(evidence.curves[label], evidence)
                 after = regret_between(change, change + span)(evidence.curves[label], evidence)
-                pairs.append(Pair(f"{label} before", "after", before, after, f"round {evidence.round(change):,.0f}"))
+                pairs.append(
+                    Pair(
+                        f"{evidence.name(label)} before", "after", before, after, f"round {evidence.round(change):,.0f}"
+                    )
+                )
         tests = less(pairs)
         true = sum(test.answer is True for test in tests)
         return conjunction(f"{true} of {len(tests)} (algorithm, change) pairs", tests)

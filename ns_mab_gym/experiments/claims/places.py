@@ -19,10 +19,10 @@ def among_worst(who: Sequence[str], among: Sequence[str]) -> Decide:
         tests = less([pair_of(evidence, left, right, final) for left, right in pairs])
         answers: list[bool | None] = []
         for each in who:
-            mine = [test.answer for test in tests if test.right == each]
+            mine = [test.answer for test in tests if test.right == evidence.name(each)]
             worse, better = mine.count(True) >= half, mine.count(False) >= half
             answers.append(True if worse else False if better else None)
-        doubtful = [each for each, answer in zip(who, answers, strict=True) if answer is not True]
+        doubtful = [evidence.name(each) for each, answer in zip(who, answers, strict=True) if answer is not True]
         exceptions = against(test for test in tests if test.right in doubtful)
         return Finding(verdict_all(answers), ranking(evidence, among), tuple(tests), exceptions)
 

@@ -1,8 +1,8 @@
 """Claims, the paired tests that decide them, and their verdicts.
 
 The rule is the same for every claim. A claim is a set of sentences "A has less regret than B"; each is tested on
-the differences B − A of runs that share their luck, by a bootstrap interval that holds for all sentences of the
-claim together (95 %, Bonferroni). A sentence is true if the interval lies above the margin (0 unless the claim says
+the differences B − A of runs that share their luck, by a bootstrap-t interval that holds for all sentences of
+the claim together (95 %, Bonferroni). A sentence is true if the interval lies above the margin (0 unless the claim says
 more), false if it lies below it, open otherwise; with fewer than ten runs all are open.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..results import Curves
-from ..statistics import bootstrap_means
+from ..statistics import studentised_interval
 
 __all__ = ["Claim", "Evidence", "Finding", "Judged", "Pair", "Test", "Verdict", "equal", "judge", "less", "verdict_all"]
 
@@ -46,6 +46,10 @@ class Evidence:
     def horizon(self) -> int:
         """T."""
         return len(self.means)
+
+    def name(self, label: str) -> str:
+        """The label, with a star if something must be said wherever the agent's result is shown."""
+        return f"{label}*" if self.curves[label].agent.note else label
 
     def round(self, paper: float) -> float:
         """The round that corresponds to one of the paper's, whose horizon is 50,000."""
@@ -146,9 +150,9 @@ def equal(pairs: Sequence[Pair], margin: float) -> list[Test]:
 
 def _tests(pairs: Sequence[Pair], answer: Callable[[float, float, float], bool | None]) -> list[Test]:
     differences = np.stack([pair.right_values - pair.left_values for pair in pairs], axis=1)  # (R, M)
-    tail = (1 - LEVEL) / 2 / len(pairs)
-    lows, highs = np.quantile(bootstrap_means(differences), [tail, 1 - tail], axis=0)
     enough = len(differences) >= FEWEST_RUNS
+    endless = np.full(len(pairs), np.inf)
+    lows, highs = studentised_interval(differences, (1 - LEVEL) / 2 / len(pairs)) if enough else (-endless, endless)
     return [
         Test(
             pair.left,

@@ -17,10 +17,14 @@ from .means import means_figure
 from .regret import regret_figure, sensitivity_figure
 from .style import save
 
-__all__ = ["draw", "draw_explanations", "phase_starts"]
+__all__ = ["DESCRIPTIONS", "draw", "draw_explanations", "phase_starts"]
 
 Floats = npt.NDArray[np.float64]
 
+DESCRIPTIONS = (
+    "Window sizes against learnable sets: the longer the window, the longer it looks back past a change.",
+    "Phases against pseudophases: a pseudophase is what is left of a phase when the window has forgotten the last one.",
+)
 FEW = 12  # phases that shading can show
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ...theory import best_arm_switches, best_arms
 from .style import BAND, INK, MUTED, canvas, heading, label_lines, sequence, settle, thousands
 
-__all__ = ["means_figure"]
+__all__ = ["kept_rounds", "means_figure"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,13 +27,13 @@ def means_figure(means: Floats, title: str) -> Figure:
     figure, (ribbon, axes) = canvas(7.2, 3.9, nrows=2, height_ratios=(1, 16), sharex=True)
     horizon, arms = means.shape
     colours = sequence(arms)
-    shown = _kept(means)
+    shown = kept_rounds(means)
     for arm in range(arms):
         axes.plot(shown + 1, means[shown, arm], color=colours[arm], linewidth=1.4)
     _shade(axes, means)
     _draw_ribbon(ribbon, means, colours)
     heading(ribbon, title)
-    axes.set(xlim=(1, horizon), xlabel="round", ylabel="mean reward")
+    axes.set(xlim=(1, max(horizon, 2)), xlabel="round", ylabel="mean reward")
     axes.set_ylim(min(0.0, means.min() - 0.02), max(1.0, means.max() + 0.02) + 0.08)
     thousands(axes, y=False)
     settle(figure, [(axes, "arm 10")] if arms <= DIRECT else ())
@@ -42,11 +42,11 @@ def means_figure(means: Floats, title: str) -> Figure:
     return figure
 
 
-def _kept(means: Floats) -> npt.NDArray[np.intp]:
+def kept_rounds(means: Floats, points: int = POINTS) -> npt.NDArray[np.intp]:
     """The rounds to draw: evenly spaced ones, and both sides of every jump."""
-    even = np.linspace(0, len(means) - 1, min(POINTS, len(means))).astype(np.intp)
+    even = np.linspace(0, len(means) - 1, min(points, len(means))).astype(np.intp)
     jumps = np.flatnonzero(np.abs(np.diff(means, axis=0)).max(axis=1) > 0.02)
-    return np.unique(np.concatenate((even, jumps, jumps + 1))) if len(jumps) < POINTS else even
+    return np.unique(np.concatenate((even, jumps, jumps + 1))) if len(jumps) < points else even
 
 
 def _shade(axes: Axes, means: Floats) -> None:
@@ -68,7 +68,7 @@ def _draw_ribbon(axes: Axes, means: Floats, colours: list[str]) -> None:
     edges = [0, *(best_arm_switches(means) - 1).tolist(), len(means)]
     axes.imshow(
         np.array([to_rgb(colours[arm]) for arm in best[:: max(1, len(best) // 4_000)]])[None],
-        extent=(1, len(means), 0, 1),
+        extent=(1, max(len(means), 2), 0, 1),
         aspect="auto",
         interpolation="nearest",
     )

@@ -1,1 +1,5 @@
 """The report: one self-contained HTML page."""
+
+from .page import Page
+
+__all__ = ["Page"]

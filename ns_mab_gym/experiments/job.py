@@ -1,0 +1,140 @@
+"""From a study to its report: run, store, draw, judge, write."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import figures, outputs
+from .blocks import versions
+from .check import check, instances
+from .claims import Claim, Evidence, Judged, judge
+from .progress import progress_for, speed
+from .report import Page
+from .results import Results, collect, tidy_table
+from .runner import Outcome, Simulate, run
+from .spec import Study
+from .store import Store, guarded, write_atomically
+from .units import code_version
+
+__all__ = ["Job"]
+
+
+@dataclass
+class Job:
+    """A study with all that is made of it.
+
+    Attributes:
+        study: what is asked.
+        folder: where everything goes.
+        simulate: the engine.
+        n_jobs: its threads.
+        claims: claims about the study's worlds, by label.
+        notes: what the report must say about choices made.
+        explanations: whether the two figures that explain the theory are drawn too.
+    """
+
+    study: Study
+    folder: Path
+    simulate: Simulate
+    n_jobs: int | None = None
+    claims: Mapping[str, Sequence[Claim]] | None = None
+    notes: Sequence[str] = ()
+    explanations: bool = False
+
+    def run(self) -> list[str]:
+        """Do it all; returns the lines to end with."""
+        began = time.perf_counter()
+        check(self.study)
+        with Store(self.folder, code_version()) as store:
+            outcome = run(self.study, store, self.simulate, progress_for(), n_jobs=self.n_jobs)
+            simulated = time.perf_counter() - began
+            results = collect(self.study, outcome)
+            with guarded(self.folder, "write the report to"):
+                judged = self._write(results, outcome, simulated)
+        return self._closing(outcome, time.perf_counter() - began, judged)
+
+    def _write(self, results: Results, outcome: Outcome, seconds: float) -> list[Judged]:
+        """Tables, figures, claims and the report."""
+        means = instances(results)
+        judged = self._judge(results, means)
+        pictures = self.folder / "figures"
+        figures.draw(results, means, pictures)
+        explained = figures.draw_explanations(pictures) if self.explanations else []
+        page = Page(
+            results,
+            means,
+            self._summary(),
+            self._settings(results, outcome, seconds),
+            judged,
+            self.notes,
+            list(zip([path for path in explained if path.suffix == ".svg"], figures.DESCRIPTIONS, strict=False)),
+        )
+        write_atomically(self.folder / "table.parquet", tidy_table(results))
+        write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))
+        if judged:
+            write_atomically(self.folder / "claims.json", outputs.claims_json(judged))
+            write_atomically(
+                self.folder / "claims.md", outputs.claims_markdown(judged, [*page.footnotes(), *self.notes])
+            )
+        write_atomically(self.report, page.html().encode())
+        return judged
+
+    @property
+    def report(self) -> Path:
+        """Where the report is."""
+        return self.folder / "report.html"
+
+    def _judge(self, results: Results, means: Mapping[str, npt.NDArray[np.float64] | None]) -> list[Judged]:
+        evidence = {
+            world: Evidence(curves, instance, results.curves)
+            for world, curves in results.curves.items()
+            if (instance := means[world]) is not None
+        }
+        return judge(self.claims or {}, evidence)
+
+    def _summary(self) -> str:
+        experiments = self.study.experiments
+        agents = {agent.label for experiment in experiments for agent in experiment.agents}
+        runs = ", ".join(map(str, dict.fromkeys(experiment.runs for experiment in experiments)))
+        counts = f"{len(self.study.worlds)} worlds, {len(agents)} agents, {runs} runs each"
+        return f"{counts}; runs of the same number share their luck."
+
+    def _settings(self, results: Results, outcome: Outcome, seconds: float) -> list[tuple[str, Any]]:
+        seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)
+        horizons = dict.fromkeys(c.horizon for curves in results.curves.values() for c in curves.values())
+        return [
+            ("horizon T", ", ".join(f"{horizon:,}" for horizon in horizons)),
+            ("seed", ", ".join(map(str, seeds))),
+            ("units of work", f"{len(outcome.blocks)}, of which {len(outcome.computed)} were computed now"),
+            (
+                "engine time of all units",
+                f"{sum(block.seconds for block in outcome.blocks.values()):.1f} s, over all threads",
+            ),
+            ("agent steps", f"{sum(block.steps for block in outcome.blocks.values()):,}"),
+            ("time of this run before the report", f"{seconds:.1f} s"),
+            ("code version", code_version()),
+            *versions().items(),
+            ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
+            (
+                "intervals",
+                "of tables: percentile bootstrap; of claims: bootstrap-t; 10,000 samples, fixed seed, paired by run",
+            ),
+        ]
+
+    def _closing(self, outcome: Outcome, seconds: float, judged: Sequence[Judged]) -> list[str]:
+        work = f"{len(outcome.computed)} of {len(outcome.blocks)} units computed in {seconds:.1f} s"
+        if outcome.computed:
+            rate = speed(outcome.computed_steps, seconds)
+            work += (
+                f" ({outcome.computed_steps:.3g} steps, {rate}; engine {outcome.engine_seconds:.1f} s over all threads)"
+            )
+        return [*outputs.verdict_lines(judged), work, f"report: {self.report}"]

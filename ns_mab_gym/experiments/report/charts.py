@@ -1,0 +1,143 @@
+"""Interactive charts as plain plotly JSON: values on hover, agents on and off by the legend."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..figures.means import kept_rounds
+from ..figures.regret import family_styles, member_name
+from ..figures.style import line_style, sequence
+from ..results import Curves
+
+__all__ = ["as_json", "family_chart", "means_chart", "regret_chart"]
+
+POINTS = 250  # of a curve on a screen
+Chart = dict[str, Any]
+
+
+def regret_chart(curves: Mapping[str, Curves], changes: Sequence[int]) -> Chart:
+    """Mean cumulative regret with one standard deviation; a click on a name hides both."""
+    traces = []
+    for index, (label, curve) in enumerate(curves.items()):
+        style = line_style(index)
+        name = f"{label}*" if curve.agent.note else label
+        traces += [_band(curve, name, style["color"]), _line(curve, name, _dash(style), style["color"])]
+    return {"data": traces, "layout": _layout("cumulative regret", _phases(changes, curve.horizon))}
+
+
+def family_chart(members: Sequence[Curves]) -> Chart:
+    """Mean cumulative regret of the members of a family."""
+    traces = []
+    for member, style in zip(members, family_styles(members), strict=True):
+        line = {"width": 1.2 * style["linewidth"], **_dash(style)}
+        traces.append(_line(member, member_name(member), line, style["color"]))
+    return {"data": traces, "layout": _layout("cumulative regret", [])}
+
+
+def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int]) -> Chart:
+    """The means of every arm."""
+    rounds = kept_rounds(means, points=600)
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"arm {arm + 1}",
+            "x": (rounds + 1).tolist(),
+            "y": [round(float(value), 4) for value in means[rounds, arm]],
+            "line": {"color": colour, "width": 1.6},
+            "hovertemplate": "%{y:.3f}",
+        }
+        for arm, colour in enumerate(sequence(means.shape[1]))
+    ]
+    return {"data": traces, "layout": _layout("mean reward", _phases(changes, len(means)))}
+
+
+def as_json(charts: Mapping[str, Chart]) -> str:
+    """The charts for a script element: no text in them can end it."""
+    return json.dumps(charts, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+
+
+def _thinned(curve: Curves) -> tuple[list[int], npt.NDArray[np.float64]]:
+    """About 250 rounds, the last among them, and the (R, C) regret there."""
+    count = len(curve.rounds)
+    chosen = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
+    return curve.rounds[chosen].tolist(), curve.regret[:, chosen]
+
+
+def _line(curve: Curves, name: str, line: Chart, colour: Any) -> Chart:
+    rounds, regret = _thinned(curve)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": html.escape(name),  # plotly reads some HTML in names
+        "legendgroup": html.escape(name),
+        "x": rounds,
+        "y": _rounded(regret.mean(axis=0)),
+        "line": {"color": colour, "width": 2, **line},
+        "hovertemplate": "%{y:,.0f}",
+    }
+
+
+def _band(curve: Curves, name: str, colour: str) -> Chart:
+    rounds, regret = _thinned(curve)
+    mean, sd = regret.mean(axis=0), regret.std(axis=0, ddof=min(1, len(regret) - 1))
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": html.escape(name),
+        "legendgroup": html.escape(name),
+        "x": rounds + rounds[::-1],
+        "y": _rounded(np.concatenate((mean + sd, np.maximum(mean - sd, 0)[::-1]))),
+        "fill": "toself",
+        "fillcolor": colour,
+        "opacity": 0.15,
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _rounded(values: npt.NDArray[np.float64]) -> list[float]:
+    return [round(float(value), 1) for value in values]
+
+
+def _dash(style: Mapping[str, Any]) -> Chart:
+    """Matplotlib's dashes as plotly's."""
+    dashes = style.get("linestyle", "-")
+    return {} if dashes == "-" else {"dash": ",".join(f"{2 * length:g}px" for length in dashes[1])}
+
+
+def _phases(changes: Sequence[int], horizon: int) -> list[Chart]:
+    edges = [1, *changes, horizon + 1] if changes else []
+    return [
+        {"type": "rect", "xref": "x", "yref": "paper", "x0": first, "x1": after, "y0": 0, "y1": 1, "layer": "below",
+         "fillcolor": "#f0f0ec", "line": {"width": 0}}
+        for first, after in zip(edges[::2], edges[1::2], strict=False)
+    ]  # fmt: skip
+
+
+def _layout(title: str, shapes: list[Chart]) -> Chart:
+    return {
+        "margin": {"l": 70, "r": 12, "t": 12, "b": 48},
+        "paper_bgcolor": "white",
+        "plot_bgcolor": "white",
+        "hovermode": "x unified",
+        "hoverlabel": {"namelength": -1},
+        "separators": ".,",
+        "shapes": shapes,
+        "legend": {"orientation": "h", "y": -0.17, "yanchor": "top", "x": 0},
+        "xaxis": {"title": {"text": "round", "standoff": 4}, "tickformat": ",", "hoverformat": ",", "zeroline": False},
+        "yaxis": {
+            "title": {"text": title, "standoff": 6},
+            "tickformat": ",",
+            "gridcolor": "#e4e4e0",
+            "rangemode": "tozero",
+        },
+        "font": {"size": 13, "color": "#222"},
+    }

@@ -1,0 +1,87 @@
+"""A stand-in for the engine: fast, deterministic, paired, and it keeps a record of what it was asked."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+
+HORIZON, ARMS, POINTS = 1_000, 10, 20
+
+
+class FakeEngine:
+    """Regret that grows by an agent's own slope (the number of letters of its name) plus shared and own luck."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run):
+        self.calls.append((env, agent, tuple(sorted(agent_kwargs.items())), first_run, runs))
+        rounds = np.arange(1, POINTS + 1) * (HORIZON // POINTS)
+        slope = len(agent) + len(str(sorted(agent_kwargs.items()))) / 100
+        curves = []
+        for run in range(first_run, first_run + runs):
+            shared = np.random.default_rng((seed, run, 0)).random(POINTS)
+            own = np.random.default_rng((seed, run, len(agent))).random(POINTS)
+            curves.append(np.cumsum(slope * 5 + shared + own))
+        return SimpleNamespace(
+            rounds=rounds,
+            regret=np.array(curves),
+            pulls=np.full((runs, ARMS), HORIZON // ARMS),
+            suboptimal_pulls=np.full((runs, ARMS), HORIZON // ARMS // 2),
+            seeds=[(seed * 1_000 + run, seed * 2_000 + run) for run in range(first_run, first_run + runs)],
+            parameters=[{"n_arms": ARMS, **agent_kwargs}] * runs,
+            seconds=0.25,
+        )
+
+
+@pytest.fixture
+def engine():
+    return FakeEngine()
+
+
+@pytest.fixture
+def study():
+    """Two worlds, three agents, 60 runs: blocks of 25, 25 and 10."""
+    return Study(
+        "test",
+        (
+            Experiment(
+                worlds=(
+                    WorldEntry.of("NSBandit-Abrupt-v0", label="abrupt", horizon=HORIZON),
+                    WorldEntry.of("NSBandit-Smooth-v0", horizon=HORIZON),
+                ),
+                agents=(
+                    AgentEntry.of("ts"),
+                    AgentEntry.of("beta-swts", label="short", window=50),
+                    AgentEntry.of("ucb"),
+                ),
+                runs=60,
+            ),
+        ),
+    )
+
+
+class Quiet:
+    """A progress that remembers what it was told."""
+
+    def __init__(self):
+        self.started, self.advanced = [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def start(self, done, total):
+        self.started.append((done, total))
+
+    def advance(self, unit, block):
+        self.advanced.append(unit)
+
+
+@pytest.fixture
+def progress():
+    return Quiet()

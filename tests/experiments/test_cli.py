@@ -1,0 +1,136 @@
+"""The command lines, from words to the report: with the stand-in engine, and once with the real one."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ns_mab_gym.experiments.cli import evaluate, reproduce
+
+ABRUPT = "NSBandit-Abrupt-v0:horizon=1000"
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def errors(capsys):
+    """What was said on stderr, which must be one line."""
+    said = capsys.readouterr().err.strip()
+    assert "\n" not in said
+    return said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--env", "NSBandit-Abrubt-v0", "--agents", "ts"],
+            "unknown env 'NSBandit-Abrubt-v0'; did you mean 'NSBandit-Abrupt-v0'?",
+        ),
+        (["--env", ABRUPT, "--agents", "beta-swtz"], "unknown agent 'beta-swtz'; did you mean 'beta-swts'?"),
+        (["--env", ABRUPT, "--agents", "beta-swts:windw=5"], "has no parameter 'windw'; did you mean 'window'?"),
+        (["--env", ABRUPT, "--agents", "beta-swts:window=-3"], "window must be a positive integer, got -3"),
+        (["--env", f"{ABRUPT},reward=gaussian", "--agents", "beta-swts"], "gamma-swgts"),
+        (["--env", "NSBandit-Abrupt-v0:horizon=-1", "--agents", "ts"], "horizon must be a positive integer, got -1"),
+        (["--env", "nowhere.csv", "--agents", "ts"], "no file of means at 'nowhere.csv'"),
+        (["--env", ABRUPT, "--agents", "ts", "ts"], "2 agents are labelled 'ts'"),
+        (["--env", ABRUPT, "--agents", "ts", "--runs", "0"], "runs must be a positive integer, got 0"),
+        (["--env", ABRUPT], "name at least one world (--env) and one agent (--agents)"),
+        (["mine.toml", "--agents", "ts"], "not both"),
+        (["mine.toml"], "cannot read the description 'mine.toml'"),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_runs(arguments, message, engine, out, capsys):
+    assert evaluate([*arguments, "--out", str(out)], engine) == 2
+    assert message in errors(capsys)
+    assert engine.calls == []
+    assert not out.exists()
+
+
+def test_malformed_toml_names_the_line(tmp_path, engine, capsys):
+    file = tmp_path / "mine.toml"
+    file.write_text("runs = 5\nagents = ['ts\n")
+    assert evaluate([str(file), "--out", str(tmp_path / "out")], engine) == 2
+    assert "is not valid TOML" in (said := errors(capsys))
+    assert "line 2" in said
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path, engine, capsys):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    assert evaluate(["--env", ABRUPT, "--agents", "ts", "--out", str(tmp_path)], engine) == 2
+    assert "holds other things" in errors(capsys)
+
+
+def test_ctrl_c_says_how_to_go_on(engine, out, capsys):
+    def interrupted(*args, **kwargs):
+        if engine.calls:
+            raise KeyboardInterrupt
+        return engine(*args, **kwargs)
+
+    words = ["--env", ABRUPT, "--agents", "ts", "random", "--out", str(out)]
+    assert evaluate(words, interrupted) == 130
+    assert "run the same command to go on" in capsys.readouterr().err
+    assert evaluate(words, engine) == 0
+    assert len(engine.calls) == 4  # one before Ctrl-C, three after: two agents, two blocks of 25
+
+
+def test_names_given_by_users_cannot_become_markup(tmp_path, engine):
+    label = "<script>alert('x')</script>"
+    (tmp_path / "mine.toml").write_text(
+        f'runs = 12\nworlds = [{{env = "NSBandit-Abrupt-v0", horizon = 1000, label = "{label}&</title>"}}]\n'
+        f'agents = [{{agent = "ts", label = "{label}", note = "{label}"}}, "random"]\n'
+    )
+    assert evaluate([str(tmp_path / "mine.toml"), "--out", str(tmp_path / "out")], engine) == 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert label not in page
+    assert html.escape(label) in page
+    assert page.split("<script>")[0].count("</title>") == 1
+    charts = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.DOTALL)
+    names = [trace["name"] for chart in json.loads(charts[1]).values() for trace in chart["data"]]
+    assert html.escape(label) + "*" in names
+
+
+def test_the_page_loads_nothing_from_elsewhere(engine, out):
+    assert evaluate(["--env", ABRUPT, "--agents", "ts", "random", "--runs", "12", "--out", str(out)], engine) == 0
+    page = (out / "report.html").read_text()
+    assert re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"']?(?!data:)", page.replace("\n", " ")) == []
+    assert "default-src 'none'" in page
+    assert page.count('id="regret-0-0"') == 1
+
+
+def test_the_paper_at_a_small_size(engine, out, capsys):
+    assert reproduce(["--runs", "12", "--horizon", "1000", "--out", str(out)], engine) == 0
+    said = capsys.readouterr().out.strip().splitlines()
+    assert len(said) <= 10
+    assert said[-1] == f"report: {out / 'report.html'}"
+    assert len(list((out / "figures").glob("*.png"))) == len(list((out / "figures").glob("*.svg"))) == 14
+    claims = json.loads((out / "claims.json").read_text())
+    assert len(claims) >= 40
+    assert {"quote", "test", "figures", "verdict", "comparisons"} <= claims[0].keys()
+    assert (out / "claims.md").read_text().count("\n## ") == len(claims) + 1
+    table = pd.read_parquet(out / "table.parquet")
+    assert len(table) == 64 * 12 * 20
+    summary = pd.read_csv(out / "summary.csv")
+    assert len(summary) == 4 * (8 + 11)
+    assert (summary["low"] <= summary["final_regret"]).all()
+    page = (out / "report.html").read_text()
+    for must in ("the paper gives no σ for this world", "t ≈ 12,000", "code version", "bootstrap"):
+        assert must in page
+
+
+def test_the_real_engine_on_a_table_of_your_own(tmp_path, capsys):
+    rounds = np.arange(400)
+    means = np.column_stack([np.where(rounds < 200, 0.9, 0.1), np.full(400, 0.5)])
+    np.savetxt(tmp_path / "means.csv", means, delimiter=",", header="left,right", comments="")
+    words = ["--env", str(tmp_path / "means.csv"), "--agents", "beta-swts:window=50", "random", "--runs", "12"]
+    for jobs, folder in (("1", "one"), ("2", "two")):
+        assert evaluate([*words, "--jobs", jobs, "--out", str(tmp_path / folder)]) == 0
+    one, two = (pd.read_parquet(tmp_path / folder / "table.parquet") for folder in ("one", "two"))
+    pd.testing.assert_frame_equal(one, two)
+    final = one[one["round"] == 400].groupby("agent")["regret"].mean()
+    assert final["beta-swts:window=50"] < final["random"] == pytest.approx(80, abs=5)

@@ -1,0 +1,153 @@
+"""The store: whole files or none, and whatever else lies there is noticed, reported and kept out of the table."""
+
+import errno
+import os
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from ns_mab_gym.experiments import Store, StoreError, run
+from ns_mab_gym.experiments.blocks import Block
+from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.units import units_of
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def store(tmp_path, told):
+    with Store(tmp_path / "out", "v1", told.append) as opened:
+        yield opened
+
+
+@pytest.fixture
+def unit(study):
+    return units_of(study)[1]
+
+
+@pytest.fixture
+def block(unit, engine):
+    return compute(unit, engine, None)
+
+
+def same(one: Block, other: Block) -> bool:
+    arrays = ("rounds", "regret", "pulls", "suboptimal_pulls")
+    return all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays) and (
+        (one.seeds, one.parameters, one.seconds) == (other.seeds, other.parameters, other.seconds)
+    )
+
+
+def test_what_is_saved_is_loaded_to_the_last_bit(store, unit, block):
+    assert store.load(unit) is None
+    store.save(unit, block)
+    assert same(store.load(unit), block)
+
+
+def test_the_metadata_tell_what_was_asked(store, unit, block):
+    store.save(unit, block)
+    about = pq.read_schema(store.path(unit)).metadata[b"ns_mab_gym"].decode()
+    for piece in ('"env": "NSBandit-Abrupt-v0"', '"first_run": 25', '"code": "v1"', '"numpy"', '"seeds"', '"seconds"'):
+        assert piece in about
+
+
+def test_a_truncated_file_is_reported_and_computed_again(store, unit, block, told):
+    store.save(unit, block)
+    path = store.path(unit)
+    path.write_bytes(path.read_bytes()[:-100])
+    assert store.load(unit) is None
+    assert "is broken or cut off" in told[0]
+    assert "computed again" in told[0]
+    assert not path.exists()
+
+
+def test_a_flipped_byte_is_noticed(store, unit, block, told):
+    store.save(unit, block)
+    content = bytearray(store.path(unit).read_bytes())
+    content[len(content) // 3] ^= 0xFF
+    store.path(unit).write_bytes(content)
+    assert store.load(unit) is None
+    assert "is broken" in told[0]
+
+
+def test_a_foreign_file_under_the_right_name_is_noticed(store, unit, told):
+    pd.DataFrame({"round": [1], "regret": [0.5]}).to_parquet(store.path(unit))
+    assert store.load(unit) is None
+    assert "was not written by ns_mab_gym" in told[0]
+
+
+def test_another_result_under_this_name_is_noticed(store, study, unit, block, told):
+    store.save(unit, block)
+    other = units_of(study)[2]
+    store.path(unit).rename(store.path(other))
+    assert store.load(other) is None
+    assert "another result than its name says" in told[0]
+
+
+def test_results_of_other_code_are_set_aside_and_come_back(tmp_path, study, unit, block, told):
+    units = units_of(study)
+    for version in ("v1", "v2"):
+        store = Store(tmp_path / "out", version, told.append)
+        store.tidy(units)
+        assert store.load(unit) is None  # a change of the code recomputes
+        store.save(unit, block)
+        store.close()
+    assert "1 files of other code or another description set aside" in told[0]
+    store = Store(tmp_path / "out", "v1", told.append)
+    store.tidy(units)
+    assert same(store.load(unit), block)
+    assert len(list(store.units.iterdir())) == 1  # versions never mix in the table
+    store.close()
+
+
+def test_leftovers_of_a_killed_write_are_removed(tmp_path):
+    Store(tmp_path / "out", "v1").close()
+    leftover = tmp_path / "out" / "units" / ".something.parquet.123.part"
+    leftover.write_bytes(b"half")
+    Store(tmp_path / "out", "v1").close()
+    assert not leftover.exists()
+
+
+def test_a_full_disk_is_one_clear_line_and_leaves_earlier_results(store, study, unit, block, monkeypatch):
+    store.save(unit, block)
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"cannot store a result in .*No space left on device.*intact") as caught:
+        store.save(units_of(study)[2], block)
+    assert "\n" not in str(caught.value)
+    assert [path.name for path in store.units.iterdir()] == [store.path(unit).name]
+    assert same(store.load(unit), block)
+
+
+def test_an_unwritable_folder_is_one_clear_line(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"cannot use the folder .*Not a directory"):
+        Store(tmp_path / "file" / "out", "v1")
+
+
+def test_a_folder_that_holds_other_things_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(StoreError, match="holds other things; choose a new or empty folder"):
+        Store(tmp_path, "v1")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_two_processes_do_not_share_a_folder(store):
+    with pytest.raises(StoreError, match="another process is writing"):
+        Store(store.folder, "v1")
+
+
+def test_all_units_open_as_one_tidy_table(store, study, engine, progress):
+    run(study, store, engine, progress)
+    table = pd.read_parquet(store.units)
+    assert list(table.columns) == ["world", "agent", "run", "round", "regret"]
+    assert len(table) == 2 * 3 * 60 * 20
+    assert sorted(table["agent"].unique()) == ["beta-swts:window=50", "ts", "ucb"]
+    assert not table.duplicated(["world", "agent", "run", "round"]).any()

@@ -1,0 +1,99 @@
+"""What makes two units the same: what is asked and the code that answers, never a label."""
+
+import shutil
+
+import pytest
+
+from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, code_version, paper, units
+from ns_mab_gym.experiments.units import blocks_of, units_of
+
+
+def unit_of(world="NSBandit-Abrupt-v0", agent="ts", runs=10, seed=0, **labels):
+    entry = WorldEntry.of(world, **labels)
+    experiment = Experiment(worlds=(entry,), agents=(AgentEntry.of(agent),), runs=runs, seed=seed)
+    return blocks_of(experiment, entry, experiment.agents[0])[0]
+
+
+def test_labels_are_no_part_of_a_unit():
+    assert unit_of(label="one") == unit_of(label="another", note="said", group="family")
+
+
+def test_everything_else_is():
+    base = unit_of().identity("v1")
+    others = [
+        unit_of("NSBandit-Smooth-v0"),
+        unit_of(agent="ser4"),
+        unit_of(runs=11),
+        unit_of(seed=1),
+        unit_of(horizon=9),
+    ]
+    assert len({base, unit_of().identity("v2"), *(unit.identity("v1") for unit in others)}) == 7
+
+
+def test_more_runs_keep_the_whole_blocks_of_fewer():
+    few, many = (units_of(Study("", (experiment_of(runs),))) for runs in (50, 60))
+    assert many[:2] == few
+    assert [(unit.first_run, unit.runs) for unit in many] == [(0, 25), (25, 25), (50, 10)]
+
+
+def experiment_of(runs):
+    return Experiment(worlds=(WorldEntry.of("a"),), agents=(AgentEntry.of("ts"),), runs=runs)
+
+
+def test_a_file_of_means_counts_by_its_content(tmp_path):
+    file = tmp_path / "means.csv"
+    file.write_text("0.1,0.9\n")
+    before = unit_of(str(file)).identity("v")
+    file.write_text("0.2,0.9\n")
+    assert unit_of(str(file)).identity("v") != before
+
+
+def test_file_names_are_safe_and_differ():
+    unit = unit_of("../../etc/passwd means.csv".replace(".csv", "x"))
+    assert "/" not in unit.file_name("v")
+    assert unit_of(agent="a" * 300).file_name("v") != unit_of(agent="a" * 300 + "b").file_name("v")
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A copy of the package's sources, to be edited."""
+    copy = tmp_path / "ns_mab_gym"
+    shutil.copytree(units.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(units, "PACKAGE", copy)
+    units.code_version.cache_clear()
+    yield copy
+    units.code_version.cache_clear()
+
+
+def edited(file, old, new):
+    source = file.read_text()
+    assert old in source
+    file.write_text(source.replace(old, new))
+    units.code_version.cache_clear()
+    return code_version()
+
+
+def test_the_code_version_follows_the_code_and_not_its_comments(sources):
+    before = code_version()
+    world = sources / "worlds" / "paper.py"
+    assert edited(world, '"""K = 10."""', '"""Ten arms."""  # a comment') == before
+    assert edited(sources / "experiments" / "outputs.py", "import csv", "import csv, os") == before
+    assert edited(world, "0.99", "0.98") != before
+    with_agent = code_version()
+    (sources / "agents" / "new.py").write_text("x = 1\n")
+    units.code_version.cache_clear()
+    assert code_version() != with_agent
+
+
+def test_the_paper_is_128_units_of_which_none_is_asked_twice():
+    study = paper.study()
+    asked = [
+        unit
+        for experiment in study.experiments
+        for world in experiment.worlds
+        for agent in experiment.agents
+        for unit in blocks_of(experiment, world, agent)
+    ]
+    assert len(units_of(study)) == len(set(asked)) == 128
+    assert len(asked) == 4 * (8 + 11) * 2  # α = 0.5 of both samplers and α = 1 are in the comparison already
+    assert sum(unit.runs for unit in units_of(study)) * 50_000 == 160_000_000
