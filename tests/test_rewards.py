@@ -94,6 +94,12 @@ def test_one_draw_a_round_whatever_the_arm(law):
     assert type(law.draw(0.3, again)) is float
 
 
+def test_bernoulli_rewards_at_the_edges_of_the_luck():
+    lowest, highest = 0.0, 1 - 2**-53  # what a generator's uniform can be
+    assert [Bernoulli().reward(0.0, luck) for luck in (lowest, highest)] == [0.0, 0.0]
+    assert [Bernoulli().reward(1.0, luck) for luck in (lowest, highest)] == [1.0, 1.0]
+
+
 @every_example
 def test_a_larger_mean_never_brings_less_in_the_same_round(law):
     for luck in law.luck(np.random.default_rng(6), 200).tolist():

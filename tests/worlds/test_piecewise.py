@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -40,6 +40,8 @@ def test_changes_spacing_and_gap_are_honoured(world, seed):
 
 
 @given(st.floats(0, 1), st.integers(1, 20), st.integers(0, 2**32))
+@example(1.0, 7, 0)
+@example(0.0, 7, 0)
 def test_a_rate_honours_the_spacing_but_for_the_last_phase(rate, spacing, seed):
     lengths = phase_lengths(Piecewise(horizon=200, n_arms=2, rate=rate, min_spacing=spacing).means(seed))
     assert lengths.sum() == 200
@@ -70,6 +72,14 @@ def test_the_rate_is_the_chance_of_a_change():
     changes = sum(len(breakpoints(world.means(rng))) for _ in range(draws))
     rounds = draws * (horizon - 1)
     assert abs(changes - rate * rounds) < 4 * math.sqrt(rounds * rate * (1 - rate))
+
+
+def test_a_phase_ends_with_the_rate_as_soon_as_it_may():
+    """The share of phases as short as the spacing allows is the rate, within 4 standard errors."""
+    rate, spacing = 0.3, 4
+    lengths = phase_lengths(Piecewise(horizon=20_000, n_arms=2, rate=rate, min_spacing=spacing).means(2))[:-1]
+    shortest = np.count_nonzero(lengths == spacing) / lengths.size
+    assert abs(shortest - rate) < 4 * math.sqrt(rate * (1 - rate) / lengths.size)
 
 
 @pytest.mark.parametrize(("k", "gap"), [(2, 0.0), (4, 0.0), (4, 0.2), (2, 0.6)])
