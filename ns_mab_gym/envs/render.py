@@ -16,10 +16,10 @@ LEFT, RIGHT = 64, 20
 MEANS_PANEL = (34, 290)  # top and bottom, in pixels
 REGRET_PANEL = (340, 440)
 INK, FAINT = (40, 40, 40), (215, 215, 215)
-# Okabe and Ito's colours, which the colour-blind can tell apart; repeated beyond eight arms.
+# Paul Tol's muted colours and a grey, which the colour-blind can tell apart; repeated beyond ten arms.
 PALETTE = (
-    (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167),
-    (86, 180, 233), (213, 94, 0), (120, 94, 240), (140, 140, 60),
+    (51, 34, 136), (136, 204, 238), (68, 170, 153), (17, 119, 51), (153, 153, 51),
+    (221, 204, 119), (204, 102, 119), (136, 34, 85), (170, 68, 153), (150, 150, 150),
 )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def draw_frame(history: History) -> npt.NDArray[np.uint8]:
     x = LEFT + (shown + 1) * ((WIDTH - LEFT - RIGHT) / horizon)
 
     low, high = min(0.0, float(history.means.min())), max(1.0, float(history.means.max()))
-    _axes(pen, MEANS_PANEL, low, high, "means so far, and the arm played")
+    _axes(pen, MEANS_PANEL, low, high, "means so far; in black, the arm played")
     for arm in range(k):
         y = _height(history.means[shown, arm], low, high, MEANS_PANEL)
         _curve(pen, x, y, PALETTE[arm % len(PALETTE)])
@@ -75,8 +75,8 @@ def draw_frame(history: History) -> npt.NDArray[np.uint8]:
             pen.text((x[-1] + 6, y[-1]), str(arm + 1), fill=PALETTE[arm % len(PALETTE)], anchor="lm")
     played = history.arms[shown]
     dots = _height(history.means[shown, played], low, high, MEANS_PANEL)
-    for px, py, arm in zip(x[-200:], dots[-200:], played[-200:], strict=True):
-        pen.ellipse((px - 2, py - 2, px + 2, py + 2), fill=PALETTE[arm % len(PALETTE)], outline=INK)
+    for px, py in zip(x, dots, strict=True):
+        pen.ellipse((px - 2, py - 2, px + 2, py + 2), fill=INK)
 
     most = max(1.0, float(history.regret[n - 1]) if n else 0.0)
     _axes(pen, REGRET_PANEL, 0.0, most, "cumulative regret")
