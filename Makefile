@@ -25,7 +25,7 @@ $(VENV)/.%: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 paper: $(VENV)/.experiments
-	$(BIN)/python scripts/plot_worlds.py
+	$(BIN)/python scripts/paper.py
 
 # Compiled loops of the tests live in a folder of their own, emptied when any source changes: numba's cache does not
 # notice an edit in another file, and would serve an old algorithm.
