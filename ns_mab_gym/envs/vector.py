@@ -53,8 +53,9 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
 
     ## Instances
     Every sub-environment of a random world draws its own instance at every reset (8 N T K bytes in all: 1 GB for 256
-    of the default size, 10 MB for T = 1000 and K = 5); of the others, all share one. ``envs.unwrapped.means`` is the (N, T, K) array of those being played.
-    ``reset(options={"means": matrix})`` plays a given (T, K) matrix in all, or an (N, T, K) array, one in each.
+    of the default size, 10 MB for T = 1000 and K = 5); of the others, all share one.
+    ``envs.unwrapped.means`` is the (N, T, K) array of those being played. ``reset(options={"means": matrix})`` plays a
+    given (T, K) matrix in all, or an (N, T, K) array, one in each.
 
     ## Seeding
     ``reset(seed=s)`` seeds sub-environment i with s + i, as Gymnasium's ``SyncVectorEnv`` does; a list gives each its
