@@ -65,9 +65,8 @@ def marks() -> bool:
     print(f"agents: {WORLD}, K = {ARMS}, T = {HORIZON:,}, medians of {REPEATS}")
     print(f"  {'agent':<12} {'µs a step':>9} {'ratio to the floor':>19} {'at most':>8}")
     for name, mark in MARKS.items():
-        print(
-            f"  {name:<12} {statistics.median(steps[name]) * 1e6:>9.3f} {statistics.median(ratios[name]):>19.2f} {mark:>8}"
-        )
+        step, ratio = statistics.median(steps[name]) * 1e6, statistics.median(ratios[name])
+        print(f"  {name:<12} {step:>9.3f} {ratio:>19.2f} {mark:>8}")
     return all(statistics.median(ratios[name]) <= mark for name, mark in MARKS.items())
 
 
