@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import paper, words
-from .claims import CLAIMS
+from .claims import CLAIMS, observations
 from .job import Job
 from .runner import Simulate
 from .spec import Experiment, Study
@@ -31,7 +31,9 @@ def reproduce(arguments: Sequence[str] | None = None, simulate: Simulate | None 
     def job() -> Job:
         study = paper.study(given.runs, given.horizon, given.seed)
         folder = Path(given.out)
-        return Job(study, folder, simulate or _engine(), given.jobs, CLAIMS, paper.NOTES, explanations=True)
+        return Job(
+            study, folder, simulate or _engine(), given.jobs, CLAIMS, paper.NOTES, observations, explanations=True
+        )
 
     return _finish(job)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ class Job:
         n_jobs: its threads.
         claims: claims about the study's worlds, by label.
         notes: what the report must say about choices made.
+        observe: what it must say about the results, given them.
         explanations: whether the two figures that explain the theory are drawn too.
     """
 
@@ -48,6 +49,7 @@ class Job:
     n_jobs: int | None = None
     claims: Mapping[str, Sequence[Claim]] | None = None
     notes: Sequence[str] = ()
+    observe: Callable[[Results], Sequence[str]] = lambda results: ()
     explanations: bool = False
 
     def run(self) -> list[str]:
@@ -75,16 +77,14 @@ class Job:
             self._summary(),
             self._settings(results, outcome, seconds),
             judged,
-            self.notes,
+            notes := [*self.notes, *self.observe(results)],
             list(zip([path for path in explained if path.suffix == ".svg"], figures.DESCRIPTIONS, strict=False)),
         )
         write_atomically(self.folder / "table.parquet", tidy_table(results))
         write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))
         if judged:
             write_atomically(self.folder / "claims.json", outputs.claims_json(judged))
-            write_atomically(
-                self.folder / "claims.md", outputs.claims_markdown(judged, [*page.footnotes(), *self.notes])
-            )
+            write_atomically(self.folder / "claims.md", outputs.claims_markdown(judged, [*page.footnotes(), *notes]))
         write_atomically(self.report, page.html().encode())
         return judged
 

@@ -52,6 +52,7 @@ def claims_json(judged: Sequence[Judged]) -> bytes:
             "test": each.claim.test,
             "verdict": each.finding.verdict.value,
             "figures": each.finding.figures,
+            "instead": each.finding.instead if each.finding.verdict is Verdict.FAILS else "",
             "comparisons": [dataclasses.asdict(test) for test in each.finding.tests],
         }
         for each in judged
@@ -72,6 +73,8 @@ def claims_markdown(judged: Sequence[Judged], notes: Sequence[str]) -> bytes:
             "",
             f"Measured: {each.finding.figures}.",
         ]
+        if each.finding.verdict is Verdict.FAILS and each.finding.instead:
+            lines += ["", f"Instead: {each.finding.instead}."]
         if each.finding.exceptions:
             lines += ["", "Against it:", "", *(f"- {test}" for test in each.finding.exceptions)]
         lines.append("")

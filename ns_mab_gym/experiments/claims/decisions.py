@@ -20,6 +20,7 @@ __all__ = [
     "mean_se",
     "ordered",
     "pair_of",
+    "podium",
     "ranking",
     "regret_at",
     "regret_between",
@@ -79,9 +80,17 @@ def against(tests: Iterable[Test]) -> tuple[Test, ...]:
     return tuple(t for t in tests if t.answer is False) or tuple(t for t in tests if t.answer is None)
 
 
-def conjunction(figures: str, tests: list[Test]) -> Finding:
+def conjunction(figures: str, tests: list[Test], instead: str = "") -> Finding:
     """The finding of a claim all of whose sentences must be true."""
-    return Finding(verdict_all([test.answer for test in tests]), figures, tuple(tests), against(tests))
+    return Finding(verdict_all([test.answer for test in tests]), figures, tuple(tests), against(tests), instead)
+
+
+def podium(evidence: Evidence, labels: Sequence[str], round_: float) -> str:
+    """The three with the least regret at a round."""
+    values = {label: float(regret_at(round_)(evidence.curves[label], evidence).mean()) for label in labels}
+    first = sorted(values, key=values.__getitem__)[:3]
+    order = ", ".join(f"{evidence.name(label)} {values[label]:,.0f}" for label in first)
+    return f"{_at(evidence, round_)} {order}"
 
 
 def ordered(pairs: Sequence[tuple[str, str]], quantity: Quantity = final, margin: float = 0.0) -> Decide:
@@ -89,7 +98,10 @@ def ordered(pairs: Sequence[tuple[str, str]], quantity: Quantity = final, margin
 
     def decide(evidence: Evidence) -> Finding:
         tests = less([pair_of(evidence, left, right, quantity) for left, right in pairs], margin)
-        return conjunction(ranking(evidence, dict.fromkeys(label for pair in pairs for label in pair), quantity), tests)
+        figures = ranking(evidence, dict.fromkeys(label for pair in pairs for label in pair), quantity)
+        false = [f"{test.right} has less than {test.left}" for test in tests if test.answer is False and not margin]
+        false += [f"{test.right} is no more than {margin:.0%} above {test.left}" for test in against(tests) if margin]
+        return conjunction(figures, tests, "; ".join(false))
 
     return decide
 
@@ -106,7 +118,9 @@ def best_from(who: str, among: Sequence[str], rounds: Sequence[float]) -> Decide
         others = [label for label in among if label != who]
         tests = less([pair_of(evidence, who, o, regret_at(r), _at(evidence, r)) for r in rounds for o in others])
         figures = f"{leads_from(evidence, who, others)}. At the end: {ranking(evidence, among)}"
-        return conjunction(figures, tests)
+        return conjunction(
+            figures, tests, "the least regret have " + "; ".join(podium(evidence, among, r) for r in rounds)
+        )
 
     return decide
 
@@ -137,6 +151,9 @@ def collapse(groups: Sequence[Sequence[str]], rounds: Sequence[float], margin: f
             for right in group[i + 1 :]
             for r in rounds
         ]
-        return conjunction(ranking(evidence, [label for group in groups for label in group]), equal(pairs, margin))
+        ends = [[float(evidence.curves[label].final.mean()) for label in group] for group in groups]
+        spreads = " and ".join(f"{max(end) / min(end) - 1:.0%}" for end in ends)
+        figures = ranking(evidence, [label for group in groups for label in group])
+        return conjunction(figures, equal(pairs, margin), f"at the end the largest exceeds the least by {spreads}")
 
     return decide

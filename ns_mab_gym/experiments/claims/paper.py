@@ -210,7 +210,7 @@ SMOOTH_CLAIMS = (
         ),
     ),
     Claim(
-        "α = 1 does not",
+        "α = 1 clearly worse",
         "for α = 1, i.e., using the classical TS, would provide a significantly large regret",
         "TS has more than 10 % more final regret than Beta-SWTS with each of the windows 660, 2,942 and 5,744",
         decisions.ordered([(sensitivity_label(BETA, a), TS) for a in LARGE], margin=CLOSE),

@@ -22,7 +22,9 @@ def degrades(who: str, reference: str, phases: Sequence[tuple[float, float]]) ->
             f"phase {number}: {who} {mean_se(pair.right_values)}, {reference} {mean_se(pair.left_values)}"
             for number, pair in enumerate(pairs, start=1)
         ]
-        return conjunction("regret in " + "; ".join(rates), less(pairs[1:]))
+        tests = less(pairs[1:])
+        better = ", ".join(test.where for test in tests if test.answer is False)
+        return conjunction("regret in " + "; ".join(rates), tests, f"{who} gathers less {better}")
 
     return decide
 
@@ -54,6 +56,8 @@ def faster_after(labels: Sequence[str], changes: Sequence[float], span: float) -
                 )
         tests = less(pairs)
         true = sum(test.answer is True for test in tests)
-        return conjunction(f"{true} of {len(tests)} (algorithm, change) pairs", tests)
+        figures = f"{true} of {len(tests)} (algorithm, change) pairs"
+        slower = [f"{test.left.removesuffix(' before')} at {test.where}" for test in tests if test.answer is False]
+        return conjunction(figures, tests, f"less regret after the change than before: {'; '.join(slower)}")
 
     return decide

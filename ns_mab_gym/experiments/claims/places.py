@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..results import Curves
 from .decisions import Decide, against, final, pair_of, ranking
 from .rules import Evidence, Finding, Pair, Verdict, less, verdict_all
 
@@ -24,7 +25,9 @@ def among_worst(who: Sequence[str], among: Sequence[str]) -> Decide:
             answers.append(True if worse else False if better else None)
         doubtful = [evidence.name(each) for each, answer in zip(who, answers, strict=True) if answer is not True]
         exceptions = against(test for test in tests if test.right in doubtful)
-        return Finding(verdict_all(answers), ranking(evidence, among), tuple(tests), exceptions)
+        ascending = sorted(among, key=lambda label: float(evidence.curves[label].final.mean()))
+        instead = f"the worse half is {', '.join(evidence.name(label) for label in ascending[half:])}"
+        return Finding(verdict_all(answers), ranking(evidence, among), tuple(tests), exceptions, instead)
 
     return decide
 
@@ -78,7 +81,7 @@ def same_order(here: str, there: str, among: Sequence[str], exceptions: int) -> 
         pairs = [(a, b) for i, a in enumerate(among) for b in among[i + 1 :]]
         curves = evidence.elsewhere
         tests = {
-            world: less([Pair(a, b, curves[world][a].final, curves[world][b].final, f"on {world}") for a, b in pairs])
+            world: less([_pair(curves[world][a], curves[world][b], f"on {world}") for a, b in pairs])
             for world in (here, there)
         }
         both = list(zip(tests[here], tests[there], strict=True))
@@ -91,3 +94,8 @@ def same_order(here: str, there: str, among: Sequence[str], exceptions: int) -> 
         return Finding(verdict, figures, tuple(t for pair in both for t in pair), against_it)
 
     return decide
+
+
+def _pair(left: Curves, right: Curves, where: str) -> Pair:
+    a, b = (f"{curve.agent.label}{'*' if curve.agent.note else ''}" for curve in (left, right))
+    return Pair(a, b, left.final, right.final, where)

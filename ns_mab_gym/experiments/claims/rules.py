@@ -92,12 +92,21 @@ class Test:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was measured for a claim."""
+    """What was measured for a claim.
+
+    Attributes:
+        verdict: what the runs say.
+        figures: the measured figures.
+        tests: the sentences that were tested.
+        exceptions: those that stand against the claim.
+        instead: what the runs show where the claim does not hold.
+    """
 
     verdict: Verdict
     figures: str
     tests: tuple[Test, ...] = ()
-    exceptions: tuple[Test, ...] = ()  # the sentences that stand against the claim
+    exceptions: tuple[Test, ...] = ()
+    instead: str = ""
 
 
 @dataclass(frozen=True)

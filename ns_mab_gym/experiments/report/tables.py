@@ -58,7 +58,14 @@ def _found(judged: Judged) -> str:
     badge = f'<span class="badge {CSS[verdict]}">{text(SHORT[verdict])}</span>'
     ours = "<sup>†</sup>" if judged.claim.ours else ""
     figures = " ".join(_unbroken(piece) for piece in f"{judged.finding.figures}.".split(", "))
-    return f"<div class=found>{badge} <b>{text(judged.world)}</b>{ours}<br>{figures}{_comparisons(judged)}</div>"
+    found = f"{figures}{_instead(judged)}{_comparisons(judged)}"
+    return f"<div class=found>{badge} <b>{text(judged.world)}</b>{ours}<br>{found}</div>"
+
+
+def _instead(judged: Judged) -> str:
+    finding = judged.finding
+    show = finding.verdict is Verdict.FAILS and finding.instead
+    return f"<br><i>Instead:</i> {text(finding.instead)}." if show else ""
 
 
 def _unbroken(piece: str) -> str:
