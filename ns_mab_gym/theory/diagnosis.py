@@ -46,7 +46,7 @@ def draw(
     halves: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
     above, below = halves
     top, strip = above.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
-    _draw_means(top, matrix, names or [f"arm {arm}" for arm in range(matrix.shape[1])])
+    _draw_means(top, matrix, names or [f"arm {arm + 1}" for arm in range(matrix.shape[1])])
     _draw_learnable(strip, matrix, chosen)
     left, right = below.subplots(1, 2)
     _draw_theorem(left, matrix, curve.windows, agent)

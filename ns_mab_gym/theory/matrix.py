@@ -42,7 +42,7 @@ def as_means(means: npt.ArrayLike) -> Floats:
     if not (math.isfinite(matrix.min()) and math.isfinite(matrix.max())):
         row, arm = np.argwhere(~np.isfinite(matrix))[0]
         raise ValueError(
-            f"means must be finite; got {matrix[row, arm]} for arm {arm} (0-based) at round {row + 1}; "
+            f"means must be finite; got {matrix[row, arm]} for arm {arm + 1} at round {row + 1}; "
             f"fill or drop such rounds first"
         )
     return matrix
