@@ -40,6 +40,7 @@ class Job:
         claims: claims about the study's worlds, by label.
         notes: what the report must say about choices made.
         observe: what it must say about the results, given them.
+        warning: what must be read before the verdicts.
         explanations: whether the two figures that explain the theory are drawn too.
     """
 
@@ -51,6 +52,7 @@ class Job:
     notes: Sequence[str] = ()
     observe: Callable[[Results], Sequence[str]] = lambda results: ()
     explanations: bool = False
+    warning: str = ""
 
     def run(self) -> list[str]:
         """Do it all; returns the lines to end with."""
@@ -79,6 +81,7 @@ class Job:
             judged,
             notes := [*self.notes, *self.observe(results)],
             list(zip([path for path in explained if path.suffix == ".svg"], figures.DESCRIPTIONS, strict=False)),
+            self.warning,
         )
         write_atomically(self.folder / "table.parquet", tidy_table(results))
         write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))
@@ -137,4 +140,5 @@ class Job:
             work += (
                 f" ({outcome.computed_steps:.3g} steps, {rate}; engine {outcome.engine_seconds:.1f} s over all threads)"
             )
-        return [*outputs.verdict_lines(judged), work, f"report: {self.report}"]
+        warning = [self.warning] if self.warning else []
+        return [*warning, *outputs.verdict_lines(judged), work, f"report: {self.report}"]

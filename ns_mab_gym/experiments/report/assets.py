@@ -26,7 +26,7 @@ th { font-weight: 600; border-bottom: 2px solid var(--ink); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td:first-child { min-width: 8.5em; }
 code { font-size: .85rem; overflow-wrap: anywhere; }
-q { font-style: italic; }
+q { font-style: italic; } .warning { background: #fadfce; padding: .6em .8em; }
 .badge { display: inline-block; padding: .05em .6em; border-radius: 1em; font-weight: 600; white-space: nowrap; }
 .holds { background: #d7efe5; color: #00523c; } .fails { background: #fadfce; color: #7d3000; }
 .undecided { background: #e8e8e4; color: #444; }

@@ -36,6 +36,7 @@ class Page:
         notes: what the reader must know about choices made.
         explanations: figures with a description, shown with the notes.
         settings: pairs of a setting and its value.
+        warning: what must be read before the verdicts.
     """
 
     results: Results
@@ -45,6 +46,7 @@ class Page:
     judged: Sequence[Judged] = ()
     notes: Sequence[str] = ()
     explanations: Sequence[tuple[Path, str]] = ()
+    warning: str = ""
     _charts: dict[str, Chart] = field(default_factory=dict)
 
     def html(self) -> str:
@@ -84,6 +86,7 @@ class Page:
         )
         return (
             heading(2, "What the paper says, and what the runs show", "verdicts")
+            + (paragraph(self.warning, "warning") if self.warning else "")
             + paragraph(f"{len(self.judged)} sentences were put to the test: {words}")
             + verdict_table(self.judged)
             + heading(3, "Claim by claim")
