@@ -72,7 +72,7 @@ def test_blocks_leave_no_seam(rounds):
         (np.zeros((0, 3)), ValueError, "at least 1 round.*got 0 rounds"),
         (np.zeros((3, 1)), ValueError, "2 arms.*got 3 rounds, 1 arms"),
         ([[0.1, 0.2], [0.3, float("nan")]], ValueError, r"finite; got nan for arm 2 at round 2"),
-        ([[0.1, 0.2], [float("-inf"), 0.2]], ValueError, "got -inf for arm 0"),
+        ([[0.1, 0.2], [float("-inf"), 0.2]], ValueError, "got -inf for arm 1"),
         ([[0.1, 0.2], [0.3]], TypeError, "matrix of numbers"),
         ([["a", "b"]], TypeError, "matrix of numbers"),
     ],
