@@ -14,7 +14,7 @@ from .units import Unit
 
 __all__ = ["Bar", "Lines", "progress_for", "speed"]
 
-BAR = "{desc} {percentage:3.0f} %|{bar}| {n_fmt} of {total_fmt} units, {postfix}, {remaining} left"
+BAR = "{desc} {percentage:3.0f} %|{bar}| {n_fmt} of {total_fmt} units{postfix}, {remaining} left"
 
 
 def speed(steps: int, seconds: float) -> str:
