@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
@@ -126,6 +127,28 @@ def test_kl_ucb_plays_the_largest_index(game, c):
 def test_sw_kl_ucb_plays_the_largest_index(game, window, c):
     n_arms, history = game
     play_along(agents.SWKLUCB(n_arms, window=window, c=c), history, window, kl_rule(c, window))
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [
+        (lambda: agents.KLUCB(2, c=3.0), kl_rule(3.0, math.inf)),
+        (lambda: agents.KLUCB(2, c=0.5), kl_rule(0.5, math.inf)),
+        (lambda: agents.SWKLUCB(2, window=9), kl_rule(3.0, 9)),
+        (lambda: agents.SWUCB(2, window=9), ucb_rule(0.6, 9)),
+    ],
+    ids=["c = 3", "c = 0.5", "windowed", "sw-ucb"],
+)
+def test_every_state_of_two_arms_with_up_to_nine_pulls(make, rule):
+    """All counts and successes: each of the first ten rounds has its budget, with ln ln t clamped and not."""
+    for n in range(1, 9):
+        for m in range(1, 10 - n):
+            for successes, rival in product(range(n + 1), range(m + 1)):
+                arms = [(0, float(i < successes)) for i in range(n)] + [(1, float(i < rival)) for i in range(m)]
+                agent = make()
+                for arm, reward in arms:
+                    agent.observe(arm, reward)
+                check_choice(agent.act(), arms, math.inf, 2, rule)
 
 
 def after(agent: agents.Agent, states: list[tuple[int, float]]) -> agents.Agent:

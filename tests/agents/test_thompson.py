@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from ns_mab_gym import agents
 
@@ -176,6 +176,19 @@ def test_beta_posteriors_on_average_over_many_states(seen, count_acts):
         expected = 10_000 * beta_chances(successes.astype(float), (pulls - successes).astype(float))
         totals += chi_square(count_acts(agent.state, np.ones(k, bool), rng, 10_000), expected)
     assert LEVEL < stats.chi2.sf(*totals) < 1 - LEVEL
+
+
+def test_the_normaliser_of_the_density(seen):
+    """−ln B(S + 1, F + 1) against SciPy's, from small counts to large: an error of 1e-4 would hide in 10^5 acts."""
+    states = [(s, f) for s in (0, 1, 7, 127, 254, 255, 256, 1_000, 20_000) for f in (1, 3, 128, 254, 255, 300, 30_000)]
+    agent = seen("ts", [(60_000, 3), *states])
+    for _ in range(300):
+        agent.act()
+    known = agent.state_dict()["state.log_norms"][1:]
+    computed = ~np.isnan(known)
+    assert computed.mean() > 0.9
+    exact = [-special.betaln(s + 1, f + 1) for s, f in states]
+    np.testing.assert_allclose(known[computed], np.array(exact)[computed], rtol=1e-12, atol=1e-9)
 
 
 def test_trap_the_posterior_counts_successes_not_pulls(seen, count_acts):

@@ -122,12 +122,13 @@ def test_a_window_of_one_round(name, data):
         assert state["state.window.sums"][arm] == reward
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e3], ids=["centred", "far from 0"])
+@pytest.mark.parametrize("offset", [0.0, 1e5], ids=["centred", "far from 0"])
 def test_no_drift_after_ten_million_rounds(offset, observe_all):
     """γ-SWGTS on Gaussian rewards: windowed means equal those of the window's contents to 1e-9 at any time.
 
     The agent is stopped at odd places between laps of its ring, and right after a lap. Sums grow with the offset, so
-    the means carry the claim; the posterior's own means must keep it too.
+    the means carry the claim; the posterior's own means must keep it too. At 1e5, sums that are never added up afresh
+    are off by about 1e-8.
     """
     window, rounds = 2_942, 10_000_000
     agent = agents.GammaSWGTS(10, window=window)
