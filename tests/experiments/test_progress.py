@@ -10,6 +10,8 @@ from ns_mab_gym.experiments.units import units_of
 
 
 class Terminal(io.StringIO):
+    """A stream that people look at."""
+
     def isatty(self):
         return True
 
