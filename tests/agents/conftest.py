@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -55,9 +54,3 @@ def _observe_all(state, arms, rewards):
 def observe_all() -> Callable[..., Any]:
     """A compiled function that shows a state many rounds: (state, arms, rewards)."""
     return _observe_all
-
-
-@pytest.fixture(scope="session")
-def twin() -> Callable[[agents.Agent], agents.Agent]:
-    """A function from an agent to a copy that shares nothing with it and stands where it stands."""
-    return lambda agent: pickle.loads(pickle.dumps(agent))
