@@ -16,7 +16,7 @@ from ..theory import knowledge
 from .results import Results
 from .spec import AgentEntry, Study, WorldEntry
 
-__all__ = ["check", "instances"]
+__all__ = ["check", "drawn_anew", "instances"]
 
 Env = gym.Env[Any, Any]
 
@@ -59,6 +59,12 @@ def _instance(env: Env, seed: int) -> npt.NDArray[np.float64]:
     if bandit.world.random:
         env.reset(seed=seed)
     return bandit.means
+
+
+def drawn_anew(study: Study) -> set[str]:
+    """The labels of worlds whose means differ from run to run."""
+    envs = {world.label: _make(world).unwrapped for world in study.worlds}
+    return {label for label, env in envs.items() if isinstance(env, NSBanditEnv) and env.world.random}
 
 
 def instances(results: Results) -> dict[str, npt.NDArray[np.float64] | None]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import figures, outputs
 from .blocks import versions
-from .check import check, instances
+from .check import check, drawn_anew, instances
 from .claims import Claim, Evidence, Judged, judge
 from .progress import progress_for, speed
 from .report import Page
@@ -71,7 +71,8 @@ class Job:
         means = instances(results)
         judged = self._judge(results, means)
         pictures = self.folder / "figures"
-        figures.draw(results, means, pictures)
+        anew = drawn_anew(self.study)
+        figures.draw(results, means, pictures, anew)
         explained = figures.draw_explanations(pictures) if self.explanations else []
         page = Page(
             results,
@@ -82,6 +83,7 @@ class Job:
             notes := [*self.notes, *self.observe(results)],
             list(zip([path for path in explained if path.suffix == ".svg"], figures.DESCRIPTIONS, strict=False)),
             self.warning,
+            anew,
         )
         write_atomically(self.folder / "table.parquet", tidy_table(results))
         write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))

@@ -73,7 +73,7 @@ def window(alpha: float, horizon: int = HORIZON) -> int:
 
 def sensitivity_label(sampler: str, alpha: float) -> str:
     """What a sampler with the window of α is called."""
-    return f"{sampler}, α = {alpha:g}"
+    return f"{sampler} (α = {alpha:g})"
 
 
 def worlds(horizon: int = HORIZON) -> dict[str, WorldEntry]:

@@ -18,8 +18,13 @@ BAR = "{desc} {percentage:3.0f} %|{bar}| {n_fmt} of {total_fmt} units{postfix}, 
 
 
 def speed(steps: int, seconds: float) -> str:
-    """Steps per second, as people say it."""
-    return f"{steps / max(seconds, 1e-9) / 1e6:.1f} M steps/s"
+    """Steps per second, as people say it.
+
+    >>> speed(3_200_000, 2.0), speed(9_000, 2.0)
+    ('1.6 M steps/s', '4.5 k steps/s')
+    """
+    rate = steps / max(seconds, 1e-9)
+    return f"{rate / 1e6:.1f} M steps/s" if rate >= 1e5 else f"{rate / 1e3:.1f} k steps/s"
 
 
 class Bar(Progress):

@@ -12,7 +12,8 @@ from PIL import Image
 from ns_mab_gym.experiments import Store, collect, figures, run
 from ns_mab_gym.experiments.figures.means import means_figure
 from ns_mab_gym.experiments.figures.style import save, spread
-from ns_mab_gym.worlds import Abrupt, RandomWalk, Smooth
+from ns_mab_gym.theory import breakpoints
+from ns_mab_gym.worlds import Abrupt, GeneralAbrupt, Piecewise, RandomWalk, Smooth
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12), st.floats(0.1, 50))
@@ -66,11 +67,16 @@ def test_labels_of_lines_that_meet_do_not_overlap():
     "means", [RandomWalk(horizon=300, n_arms=40).means(1), np.array([[0.1, 0.9]]), Smooth(horizon=50).means()]
 )
 def test_odd_worlds_can_be_drawn(tmp_path, means):
-    assert len(save(means_figure(means, "odd & <b>"), tmp_path, "odd")) == 2
+    assert len(save(means_figure(means, r"odd & <b> $\frac{ $5"), tmp_path, "odd")) == 2
 
 
 def test_phases_are_shaded_where_the_means_jump():
     assert figures.phase_starts(Abrupt().means()) == [15_000, 30_001, 40_000]
+    assert figures.phase_starts(GeneralAbrupt().means()) == [15_000, 30_001, 40_000]
+    assert (
+        figures.phase_starts(Piecewise(changes=5, horizon=900).means(3))
+        == breakpoints(Piecewise(changes=5, horizon=900).means(3)).tolist()
+    )
     assert figures.phase_starts(Smooth().means()) == []
     assert figures.phase_starts(None) == []
 

@@ -31,7 +31,7 @@ def test_a_terminal_gets_a_bar(done):
         bar.advance(*done)
     last = stream.getvalue().rstrip().split("\r")[-1]
     assert "5 of 5 units, " in last
-    assert "M steps/s, 00:00 left" in last
+    assert " steps/s, 00:00 left" in last
 
 
 def test_a_log_gets_lines(done):
@@ -44,4 +44,4 @@ def test_a_log_gets_lines(done):
     first, last = stream.getvalue().splitlines()
     assert first == "2 of 5 units to compute, 3 stored already"
     assert last.startswith("5 of 5 units, ")
-    assert last.endswith("M steps/s, 0 s left")
+    assert last.endswith(" steps/s, 0 s left")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from ...theory import best_arm_switches
 from ..results import Results
 from ..spec import Experiment, WorldEntry
 from .explain import learnable_figure, pseudophase_figure
-from .means import means_figure
+from .means import means_figure, phase_starts
 from .regret import regret_figure, sensitivity_figure
 from .style import save
 
@@ -25,40 +24,41 @@ DESCRIPTIONS = (
     "Window sizes against learnable sets: the longer the window, the longer it looks back past a change.",
     "Phases against pseudophases: a pseudophase is what is left of a phase when the window has forgotten the last one.",
 )
-FEW = 12  # phases that shading can show
 
 
-def phase_starts(means: Floats | None) -> list[int]:
-    """The rounds at which the best arm changes by a jump of the means; empty where they drift, or jump very often."""
-    if means is None:
-        return []
-    changes = best_arm_switches(means)
-    jumps = np.abs(means[changes - 1] - means[changes - 2]).max(axis=1) > 0.05
-    return changes.tolist() if jumps.all() and len(changes) < FEW else []
+def draw(
+    results: Results, means: Mapping[str, Floats | None], folder: Path, drawn_anew: Collection[str] = ()
+) -> list[Path]:
+    """Every figure of a study.
 
-
-def draw(results: Results, means: Mapping[str, Floats | None], folder: Path) -> list[Path]:
-    """Every figure of a study; ``means`` by the labels of the worlds."""
+    Args:
+        results: the curves.
+        means: those of an instance of each world, by label.
+        folder: where the figures go.
+        drawn_anew: the labels of worlds whose means differ from run to run.
+    """
     folder.mkdir(exist_ok=True)
     written: list[Path] = []
     for world in results.study.worlds:
         instance = means[world.label]
         if instance is not None:
-            written += save(means_figure(instance, world.label), folder, f"{slug(world.label)}-means")
+            title = f"{world.label} (as in the first run)" if world.label in drawn_anew else world.label
+            written += save(means_figure(instance, title), folder, f"{slug(world.label)}-means")
     for experiment in results.study.experiments:
         for world in experiment.worlds:
-            written += _draw_one(results, experiment, world, means[world.label], folder)
+            phases = [] if world.label in drawn_anew else phase_starts(means[world.label])
+            written += _draw_one(results, experiment, world, phases, folder)
     return written
 
 
 def _draw_one(
-    results: Results, experiment: Experiment, world: WorldEntry, means: Floats | None, folder: Path
+    results: Results, experiment: Experiment, world: WorldEntry, phases: list[int], folder: Path
 ) -> list[Path]:
     curves = results.of(experiment, world)
     if groups := experiment.groups:
         families = {group: [curves[agent.label] for agent in agents] for group, agents in groups.items()}
         return save(sensitivity_figure(families, world.label), folder, f"{slug(world.label)}-sensitivity")
-    return save(regret_figure(curves, world.label, phase_starts(means)), folder, f"{slug(world.label)}-regret")
+    return save(regret_figure(curves, world.label, phases), folder, f"{slug(world.label)}-regret")
 
 
 def draw_explanations(folder: Path) -> list[Path]:

@@ -10,13 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from ...theory import best_arm_switches, best_arms
+from ...theory import best_arm_switches, best_arms, breakpoints
 from .style import BAND, INK, MUTED, canvas, heading, label_lines, sequence, settle, thousands
 
-__all__ = ["kept_rounds", "means_figure"]
+__all__ = ["kept_rounds", "means_figure", "phase_starts"]
 
 Floats = npt.NDArray[np.float64]
 
+FEW = 12  # breakpoints that shading can show
+JUMP = 0.05  # of a mean, in one round
 SHADED = 30  # stretches; more of them are told by the ribbon alone
 POINTS = 2_000
 DIRECT = 12  # arms that are labelled at their lines
@@ -45,19 +47,34 @@ def means_figure(means: Floats, title: str) -> Figure:
 def kept_rounds(means: Floats, points: int = POINTS) -> npt.NDArray[np.intp]:
     """The rounds to draw: evenly spaced ones, and both sides of every jump."""
     even = np.linspace(0, len(means) - 1, min(points, len(means))).astype(np.intp)
-    jumps = np.flatnonzero(np.abs(np.diff(means, axis=0)).max(axis=1) > 0.02)
+    jumps = np.flatnonzero(np.abs(np.diff(means, axis=0)).max(axis=1) > JUMP / 2)
     return np.unique(np.concatenate((even, jumps, jumps + 1))) if len(jumps) < points else even
 
 
+def phase_starts(means: Floats | None) -> list[int]:
+    """The rounds, but for the first, in which a phase begins; empty where there are too many to be shown.
+
+    Where the means move all the time, phases are the stretches between jumps of the best arm.
+    """
+    if means is None:
+        return []
+    if len(changes := breakpoints(means)) <= FEW:
+        return [int(change) for change in changes]
+    changes = best_arm_switches(means)
+    jumps = np.abs(means[changes - 1] - means[changes - 2]).max(axis=1) > JUMP
+    return [int(change) for change in changes] if jumps.all() and len(changes) <= FEW else []
+
+
 def _shade(axes: Axes, means: Floats) -> None:
-    """Every other stretch of one best arm in grey, with its number above."""
-    edges = [1, *best_arm_switches(means).tolist(), len(means) + 1]
+    """Every other phase in grey, with its number above; where means drift, every other stretch of one best arm."""
+    starts = phase_starts(means)
+    edges = [1, *(starts or best_arm_switches(means).tolist()), len(means) + 1]
     if len(edges) - 1 > SHADED:
         return
     for number, (first, after) in enumerate(itertools.pairwise(edges), start=1):
-        if number % 2:
+        if number % 2 and len(edges) > 2:
             axes.axvspan(first, after, color=BAND, zorder=0, linewidth=0)
-        if len(edges) <= 8:
+        if starts:
             phase = rf"$\mathcal{{F}}_{{{number}}}$"
             place = ((first + after) / 2, 0.985)
             axes.text(*place, phase, transform=axes.get_xaxis_transform(), ha="center", va="top", color=MUTED)

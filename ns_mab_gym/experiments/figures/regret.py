@@ -73,7 +73,7 @@ def _finish(figure: Figure, row: Sequence[Axes], panels: Sequence[Labels], notes
     """Labels beside each panel, notes below."""
     row[0].set_ylabel("cumulative regret (mean ± sd)")
     if notes:
-        figure.supxlabel("\n".join(notes), fontsize=7.5, color=MUTED, x=0.01, ha="left")
+        figure.supxlabel("\n".join(notes), fontsize=7.5, color=MUTED, x=0.01, ha="left", parse_math=False)
     widest = [max((text for text, _, _ in labels), key=len, default="") for labels in panels]
     settle(figure, list(zip(row, widest, strict=True)))
     for axes, labels in zip(row, panels, strict=True):
@@ -115,5 +115,5 @@ def family_styles(members: Sequence[Curves]) -> list[dict[str, Any]]:
 def member_name(curve: Curves) -> str:
     """What a member is called inside its family, with its window."""
     window = curve.parameters.get("window")
-    name = curve.agent.label.removeprefix(f"{curve.agent.group}, ")
+    name = curve.agent.label.removeprefix(curve.agent.group).strip(" ,()")
     return f"{name} (τ = {window:,})" if window else f"{name} (no window)"

@@ -73,7 +73,9 @@ def canvas(width: float, height: float, **grid: Any) -> tuple[Figure, Any]:
 
 def settle(figure: Figure, texts: Sequence[tuple[Axes, str]] = ()) -> None:
     """Lay the figure out once, with room to the right of some axes for a text of this width."""
-    room = [axes.text(1.05, 0.5, text, transform=axes.transAxes, fontsize=LABEL) for axes, text in texts]
+    room = [
+        axes.text(1.05, 0.5, text, transform=axes.transAxes, fontsize=LABEL, parse_math=False) for axes, text in texts
+    ]
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for text in room:
@@ -81,8 +83,8 @@ def settle(figure: Figure, texts: Sequence[tuple[Axes, str]] = ()) -> None:
 
 
 def heading(axes: Axes, text: str) -> None:
-    """A title above the left end of the axes."""
-    axes.set_title(text, loc="left", fontsize=10.5, color=INK)
+    """A title above the left end of the axes; a dollar in it is a dollar."""
+    axes.set_title(text, loc="left", fontsize=10.5, color=INK, parse_math=False)
 
 
 def thousands(axes: Axes, *, x: bool = True, y: bool = True) -> None:
@@ -132,7 +134,9 @@ def label_lines(axes: Axes, labels: Sequence[tuple[str, float, Any]]) -> None:
     for (text, height, colour), place in zip(labels, places, strict=True):
         edge = axes.get_yaxis_transform()  # x from 0 to 1 across the axes, y in the data
         axes.plot([1, 1.03], [height, place + shift], transform=edge, color=colour, linewidth=0.6, clip_on=False)
-        axes.text(1.035, place + shift, text, transform=edge, color=colour, fontsize=LABEL, va="center")
+        axes.text(
+            1.035, place + shift, text, transform=edge, color=colour, fontsize=LABEL, va="center", parse_math=False
+        )
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ class Page:
         explanations: figures with a description, shown with the notes.
         settings: pairs of a setting and its value.
         warning: what must be read before the verdicts.
+        drawn_anew: the labels of worlds whose means differ from run to run.
     """
 
     results: Results
@@ -47,6 +48,7 @@ class Page:
     notes: Sequence[str] = ()
     explanations: Sequence[tuple[Path, str]] = ()
     warning: str = ""
+    drawn_anew: Collection[str] = ()
     _charts: dict[str, Chart] = field(default_factory=dict)
 
     def html(self) -> str:
@@ -104,7 +106,8 @@ class Page:
         parts = [heading(2, world.label, f"world-{number}"), paragraph(world.words, "muted")]
         means = self.means[world.label]
         if means is not None:
-            parts += [heading(3, "Means"), self._chart(f"means-{number}", means_chart(means, phase_starts(means)))]
+            title = "Means (as in the first run)" if world.label in self.drawn_anew else "Means"
+            parts += [heading(3, title), self._chart(f"means-{number}", means_chart(means, phase_starts(means)))]
         for place, experiment in enumerate(self.results.study.experiments):
             if world in experiment.worlds:
                 parts.append(self._experiment(f"{number}-{place}", experiment, world))
@@ -122,7 +125,8 @@ class Page:
         else:
             chart = f"regret-{name}"
             parts += [heading(3, "Cumulative regret (mean, one standard deviation)"), scale_buttons(chart)]
-            parts.append(self._chart(chart, regret_chart(curves, phase_starts(self.means[world.label]))))
+            changes = [] if world.label in self.drawn_anew else phase_starts(self.means[world.label])
+            parts.append(self._chart(chart, regret_chart(curves, changes)))
         return "".join([*parts, final_table(curves, experiment.reference)])
 
     def _chart(self, name: str, chart: Chart) -> str:
