@@ -45,6 +45,6 @@ def log_odds_bound(p: float, negentropy: float, budget: float, guess: float) -> 
         log_1pez = math.log(1.0 + tail) + (z if z > 0.0 else 0.0)
         step = (negentropy + log_1pez - p * z - budget) / (q - p)
         z -= step
-        if abs(step) < 1e-6 * (q - p):  # the next one would be of the order of its square
+        if abs(step) < 1e-6 * (q - p) or abs(step) < 1e-10 * (1.0 + abs(z)):  # the next is of the order of its square
             break
     return z

@@ -11,11 +11,11 @@ import numpy as np
 from numba.extending import register_jitable
 
 from .base import Agent
-from .checks import positive
+from .checks import positive, positive_int
 from .kernel import BoolArray, FloatArray, IntArray, rule
 from .kl import log_odds_bound
 from .knowledge import Knowledge
-from .window import Window, check_window, new_window, slide, unseen
+from .window import Window, new_window, slide, unseen
 
 __all__ = ["KLUCB", "SWKLUCB"]
 
@@ -174,7 +174,7 @@ class SWKLUCB(KLUCB):
 
     def _check(self) -> None:
         super()._check()
-        self.window = check_window(self.window)
+        self.window = positive_int("window", self.window, hint="the paper takes sigma^(-4/5), 252 for sigma = 0.001")
 
     def _new_state(self) -> KLState:
         return _new_kl_state(self.n_arms, self.window, self.c)
