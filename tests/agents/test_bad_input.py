@@ -9,23 +9,25 @@ from ns_mab_gym import agents
 from ns_mab_gym.agents.base import UnsuitableRewardsError
 
 WINDOWED = [name for name in agents.names() if "window" in agents.kind(name).tunable()]
-PAPER = r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000"
+HINTS = {name: r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000" for name in WINDOWED} | {
+    "sw-kl-ucb": r"; the paper takes sigma\^\(-4/5\), 252 for sigma = 0.001"
+}
 
 
 @pytest.mark.parametrize("name", WINDOWED)
 @pytest.mark.parametrize(
     ("window", "error", "words"),
     [
-        (0, ValueError, "window must be a positive integer, got 0" + PAPER),
-        (-3, ValueError, "window must be a positive integer, got -3" + PAPER),
-        (2.5, TypeError, "window must be a positive integer, got 2.5" + PAPER),
-        (True, TypeError, "window must be a positive integer, got True" + PAPER),
-        ("long", TypeError, "window must be a positive integer, got 'long'" + PAPER),
-        (None, TypeError, "window must be a positive integer, got None" + PAPER),
+        (0, ValueError, "window must be a positive integer, got 0"),
+        (-3, ValueError, "window must be a positive integer, got -3"),
+        (2.5, TypeError, "window must be a positive integer, got 2.5"),
+        (True, TypeError, "window must be a positive integer, got True"),
+        ("long", TypeError, "window must be a positive integer, got 'long'"),
+        (None, TypeError, "window must be a positive integer, got None"),
     ],
 )
 def test_windows(name, window, error, words):
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=words + HINTS[name]):
         agents.make(name, 3, 1_000, window=window)
 
 
