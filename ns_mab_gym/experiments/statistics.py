@@ -13,8 +13,9 @@ __all__ = [
     "Estimate",
     "Summary",
     "estimate",
+    "estimates",
+    "improved",
     "mean_ranks",
-    "probability_of_improvement",
     "studentised_interval",
     "summarise",
 ]
@@ -48,6 +49,14 @@ def bootstrap_means(samples: Floats) -> Floats:
     return np.asarray(_weights(len(samples)) @ flat).reshape(RESAMPLES, *samples.shape[1:])
 
 
+def estimates(samples: Floats, level: float = 0.95) -> list[Estimate]:
+    """The means of the columns of (R, M) samples with their percentile bootstrap intervals."""
+    lows, highs = np.quantile(bootstrap_means(samples), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    sds = samples.std(axis=0, ddof=1) if len(samples) > 1 else np.zeros(samples.shape[1])
+    ses = sds / len(samples) ** 0.5
+    return [Estimate(*map(float, column)) for column in zip(samples.mean(axis=0), sds, ses, lows, highs, strict=True)]
+
+
 def estimate(samples: Floats, level: float = 0.95) -> Estimate:
     """The mean of (R,) samples with its percentile bootstrap interval.
 
@@ -55,9 +64,7 @@ def estimate(samples: Floats, level: float = 0.95) -> Estimate:
     >>> e.mean, e.low <= e.mean <= e.high
     (2.5, True)
     """
-    low, high = np.quantile(bootstrap_means(samples), [(1 - level) / 2, (1 + level) / 2])
-    sd = float(samples.std(ddof=1)) if len(samples) > 1 else 0.0
-    return Estimate(float(samples.mean()), sd, sd / len(samples) ** 0.5, float(low), float(high))
+    return estimates(samples[:, None], level)[0]
 
 
 def studentised_interval(samples: Floats, tail: float) -> tuple[Floats, Floats]:
@@ -87,9 +94,12 @@ def mean_ranks(finals: Floats) -> Floats:
     return np.asarray((less + (equal + 1) / 2).mean(axis=1))
 
 
-def probability_of_improvement(agent: Floats, reference: Floats, level: float = 0.95) -> Estimate:
-    """How often the agent has less regret than the reference with the same luck; a tie counts one half."""
-    return estimate(np.where(agent < reference, 1.0, np.where(agent == reference, 0.5, 0.0)), level)
+def improved(agent: Floats, reference: Floats) -> Floats:
+    """(R, …) whether the agent has less regret than the reference with the same luck; a tie counts one half.
+
+    Its mean is the probability of improvement.
+    """
+    return np.where(agent < reference, 1.0, np.where(agent == reference, 0.5, 0.0))
 
 
 @dataclass(frozen=True)
@@ -113,16 +123,20 @@ class Summary:
 
 def summarise(finals: Mapping[str, Floats], reference: str) -> list[Summary]:
     """A summary for each agent, given the final regrets (R,) of all, in ascending order of their means."""
-    ranks = dict(zip(finals, mean_ranks(np.stack(list(finals.values()))), strict=True))
-    base = finals[reference]
+    runs = np.stack(list(finals.values()), axis=1)  # (R, A)
+    base = finals[reference][:, None]
+    columns = zip(
+        finals,
+        estimates(runs),
+        estimates(runs - base),
+        estimates(improved(runs, base)),
+        mean_ranks(runs.T).tolist(),
+        strict=True,
+    )
     rows = [
-        Summary(
-            label,
-            estimate(final),
-            None if label == reference else estimate(final - base),
-            None if label == reference else probability_of_improvement(final, base),
-            float(ranks[label]),
-        )
-        for label, final in finals.items()
+        Summary(label, final, None, None, rank)
+        if label == reference
+        else Summary(label, final, difference, improvement, rank)
+        for label, final, difference, improvement, rank in columns
     ]
     return sorted(rows, key=lambda row: row.final.mean)

@@ -61,7 +61,7 @@ def test_ranks_equal_scipys():
 
 def test_the_probability_of_improvement_counts_ties_half():
     agent, reference = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 2.0, 5.0])
-    assert statistics.probability_of_improvement(agent, reference).mean == (1 + 0.5 + 0 + 1) / 4
+    assert statistics.improved(agent, reference).mean() == (1 + 0.5 + 0 + 1) / 4
 
 
 def test_a_paired_difference_is_sharper_than_its_parts():

@@ -76,7 +76,9 @@ def settle(figure: Figure, texts: Sequence[tuple[Axes, str]] = ()) -> None:
     room = [
         axes.text(1.05, 0.5, text, transform=axes.transAxes, fontsize=LABEL, parse_math=False) for axes, text in texts
     ]
-    figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.execute(figure)  # what a draw would do first, without the draw
     figure.set_layout_engine("none")
     for text in room:
         text.remove()
