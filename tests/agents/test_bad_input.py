@@ -9,7 +9,7 @@ from ns_mab_gym import agents
 from ns_mab_gym.agents.base import UnsuitableRewardsError
 
 WINDOWED = [name for name in agents.names() if "window" in agents.kind(name).tunable()]
-HINTS = {name: r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000" for name in WINDOWED} | {
+HINTS = dict.fromkeys(WINDOWED, r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000") | {
     "sw-kl-ucb": r"; the paper takes sigma\^\(-4/5\), 252 for sigma = 0.001"
 }
 
