@@ -42,7 +42,7 @@ class SB3Agent:
     def __init__(self, model: Any, *, deterministic: bool | None = None, name: str | None = None) -> None:
         self.model = model
         self.algorithm = type(model).__name__
-        self.name = name or f"sb3-{self.algorithm.lower()}"
+        self.name = name or f"sb3-{name_of(model)}"
         self.deterministic = self.algorithm == "DQN" if deterministic is None else deterministic
         self.handles_mask = self.algorithm == "MaskablePPO"
         if not isinstance(model.action_space, Discrete) or not isinstance(model.observation_space, Box):

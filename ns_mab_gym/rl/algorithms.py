@@ -38,9 +38,6 @@ def algorithm(name: str) -> Any:
 
 
 def name_of(model: Any) -> str:
-    """The name of a model's algorithm."""
+    """The name of a model's algorithm; that of its class if it is not in the table."""
     kind = type(model).__name__
-    for name, (_, class_name) in ALGORITHMS.items():
-        if class_name == kind:
-            return name
-    raise ValueError(f"unknown algorithm {kind!r}; use one of {', '.join(kind for _, kind in ALGORITHMS.values())}")
+    return next((name for name, (_, class_name) in ALGORITHMS.items() if class_name == kind), kind.lower())
