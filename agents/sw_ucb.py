@@ -63,7 +63,8 @@ class SWUCB(Agent):
     Knowledge:
         T.
     Deviations:
-        Derived for rewards in [0, 1] (the source's B = 1); other rewards are taken as they are.
+        Derived for rewards in [0, 1] (the source's B = 1); other rewards are taken as they are. With rewards that come
+        d rounds late, an arm counts as unseen until its first reward is there: K d should be well below τ.
 
     Attributes:
         window: τ, the number of rounds remembered.

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from . import envs
 
 if TYPE_CHECKING:
-    from . import agents, rewards, theory, worlds
+    from . import agents, rewards, theory, worlds, wrappers
     from .engine import Runs, simulate
     from .episode import Trajectory, run_episode
 
 __version__ = "0.1.0"
-__all__ = ["Runs", "Trajectory", "agents", "envs", "rewards", "run_episode", "simulate", "theory", "worlds"]
+__all__ = ["Runs", "Trajectory", "agents", "envs", "rewards", "run_episode", "simulate", "theory", "worlds", "wrappers"]
 
 # What is loaded when first asked for, so that a user of the environments does not wait for compilers.
 _LAZY = {"Runs": ".engine", "simulate": ".engine", "Trajectory": ".episode", "run_episode": ".episode"}
