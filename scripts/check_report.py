@@ -156,7 +156,7 @@ def use_page(browser: Browser) -> None:
     browser.wait(f"document.getElementById('{chart}').layout.yaxis.type === 'log'")
 
 
-def screenshot(browser: Browser, path: Path, clip: tuple[int, int] | None = None) -> None:
+def screenshot(browser: Browser, path: Path) -> None:
     """The whole page as a PNG file."""
     height = int(browser.evaluate("document.documentElement.scrollHeight"))
     width = int(browser.evaluate("window.innerWidth"))
