@@ -19,8 +19,8 @@ from .window import Window, check_window, highest, new_window, paper_window, sli
 __all__ = ["GammaSWGTS"]
 
 
-STEPS = 4  # per standard deviation, of the table below
-TAIL = np.array([0.5 * math.erfc(m / STEPS / math.sqrt(2.0)) for m in range(8 * STEPS + 1)])  # P(Z > m/STEPS)
+STEPS = 16  # per standard deviation, of the table below
+BELOW = np.array([1.0 - 0.5 * math.erfc(m / STEPS / math.sqrt(2.0)) for m in range(8 * STEPS + 1)])  # P(Z ≤ m/STEPS)
 
 
 class GaussianState(NamedTuple):
@@ -55,7 +55,7 @@ def act(state: GaussianState, mask: BoolArray, rng: np.random.Generator) -> int:
             normal = rng.standard_normal()
         else:
             step = int(min(z, 8.0) * STEPS)  # bounded first: compiled, a huge float makes no int
-            undisturbed *= 1.0 - TAIL[step]
+            undisturbed *= BELOW[step]
             if u < undisturbed:
                 continue
             undisturbed, u = 1.0, rng.random()

@@ -80,11 +80,11 @@ def unseen(pulls: IntArray, mask: BoolArray) -> int:
 
 @register_jitable(forceinline=True)
 def highest(values: FloatArray, mask: BoolArray) -> int:
-    """The first available arm with the largest value."""
-    arm = -1
+    """The first available arm with the largest value; no value is −∞."""
+    arm, largest = -1, -math.inf
     for i in range(values.size):
-        if mask[i] and (arm < 0 or values[i] > values[arm]):
-            arm = i
+        if values[i] > largest and mask[i]:
+            arm, largest = i, values[i]
     return arm
 
 
