@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 from dataclasses import dataclass
@@ -112,7 +113,8 @@ def to_parquet(unit: Unit, version: str, block: Block) -> bytes:
         np.tile(block.rounds, runs),
         block.regret.ravel(),
     ]
-    about = json.dumps(_about(unit, version, block)).encode()
+    described = _about(unit, version, block)
+    about = json.dumps(described | {"digest": _digest(described, block.rounds, block.regret)}).encode()
     table = pa.table(columns, schema=SCHEMA.with_metadata({KEY: about}))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
@@ -134,15 +136,26 @@ def _about(unit: Unit, version: str, block: Block) -> dict[str, Any]:
     }
 
 
+def _digest(about: dict[str, Any], rounds: npt.NDArray[np.int64], regret: npt.NDArray[np.float64]) -> str:
+    """A hash of all that a block is: pages have checksums of their own, the metadata have none."""
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    digest.update(rounds.tobytes())
+    digest.update(np.ascontiguousarray(regret).tobytes())
+    return digest.hexdigest()
+
+
 def from_parquet(path: Path, unit: Unit, version: str) -> Block:
     """The runs of a unit, if the file holds them, whole and of this version."""
     try:
-        table = pq.ParquetFile(path, page_checksum_verification=True).read(columns=["round", "regret"])
+        table = pq.ParquetFile(path, page_checksum_verification=True).read()
         about = json.loads((table.schema.metadata or {})[KEY])
+        digest = about.pop("digest")
         if about["identity"] != unit.identity(version):
             raise BrokenFileError("holds another result than its name says")
         regret = table["regret"].to_numpy().reshape(unit.runs, -1)
         rounds = table["round"].to_numpy()[: regret.shape[1]]
+        if digest != _digest(about, rounds, regret):
+            raise BrokenFileError("is broken (its contents are not those that were written)")
         pulls, suboptimal = np.array(about["pulls"]), np.array(about["suboptimal_pulls"])
         seeds = tuple((env, agent) for env, agent in about["seeds"])
         return Block(rounds, regret, pulls, suboptimal, seeds, about["parameters"], about["seconds"])

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .. import agents
 from ..agents.checks import nearest
 from ..envs import ENV_IDS, NSBanditEnv
+from ..episode import check_match
 from ..theory import knowledge
 from .results import Results
 from .spec import AgentEntry, Study, WorldEntry
@@ -19,6 +20,7 @@ from .spec import AgentEntry, Study, WorldEntry
 __all__ = ["check", "drawn_anew", "instances"]
 
 Env = gym.Env[Any, Any]
+MODEL = "sb3"  # the name under which an experiment plays a saved model of Stable-Baselines3
 
 
 def check(study: Study) -> None:
@@ -40,8 +42,11 @@ def _make(world: WorldEntry) -> Env:
 
 
 def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
+    if agent.name == MODEL:
+        _check_model(agent, world, env)
+        return
     if agent.name not in agents.names():
-        raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, agents.names())}")
+        raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, [*agents.names(), MODEL])}")
     bandit = env.unwrapped
     if not isinstance(bandit, NSBanditEnv):
         return  # played through the generic loop, which checks it
@@ -49,6 +54,19 @@ def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
         known = replace(knowledge(_instance(env, 0)), subgaussian=bandit.law.subgaussian)
         made = agents.make(agent.name, knowledge=known, **agent.kwargs)
         made.check_rewards(bandit.law.support, bandit.law.binary)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"agent {agent.label!r} on {world.label!r}: {error}") from error
+
+
+def _check_model(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
+    """A saved model must be there and fit the world."""
+    from ..rl import SB3Agent
+
+    try:
+        if agent.file is None or not agent.file.is_file():
+            raise ValueError(f"no saved model at {str(agent.file)!r}; write sb3:path=model.zip")
+        model = SB3Agent.load(**agent.kwargs)
+        check_match(model.wrap(env), model)
     except (TypeError, ValueError) as error:
         raise ValueError(f"agent {agent.label!r} on {world.label!r}: {error}") from error
 

@@ -8,14 +8,19 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import paper, words
+from .check import MODEL
 from .claims import CLAIMS, observations
 from .job import Job
 from .runner import Simulate
 from .spec import Experiment, Study
 from .store import StoreError
 from .units import code_version
+
+if TYPE_CHECKING:
+    from ..engine import Runs
 
 __all__ = ["evaluate", "reproduce"]
 
@@ -98,7 +103,14 @@ def _engine() -> Simulate:
         os.environ.setdefault("NUMBA_CACHE_DIR", str(cache))
     from ..engine import simulate
 
-    return simulate
+    def engine(env: str, agent: str, **settings: Any) -> Runs:
+        if agent == MODEL:
+            from .. import rl  # torch, for those who ask for it
+
+            return rl.simulate(env, agent, **settings)
+        return simulate(env, agent, **settings)
+
+    return engine
 
 
 def _finish(job: Callable[[], Job]) -> int:

@@ -54,10 +54,16 @@ class Entry:
         """The entry as it is written on the command line, without its label."""
         return _in_words(self.name, self.parameters)
 
+    @property
+    def file(self) -> Path | None:
+        """The file that it is read from, if there is one: a table of means, or a saved model."""
+        path = self.kwargs.get("path")
+        return None if path is None else Path(path)
+
 
 @dataclass(frozen=True)
 class AgentEntry(Entry):
-    """An agent of the registry.
+    """An agent of the registry, or a saved model of Stable-Baselines3 (``sb3:path=model.zip``).
 
     >>> AgentEntry.of("beta-swts", window=500)
     AgentEntry(name='beta-swts', parameters=(('window', 500),), label='beta-swts:window=500', note='', group='')
@@ -80,12 +86,6 @@ class WorldEntry(Entry):
             object.__setattr__(self, "parameters", (*self.parameters, ("path", self.name), ("world", "table")))
             object.__setattr__(self, "name", "NSBandit-v0")
         super().__post_init__()
-
-    @property
-    def file(self) -> Path | None:
-        """The file of means that it plays, if it plays one."""
-        path = self.kwargs.get("path")
-        return None if path is None else Path(path)
 
     @property
     def words(self) -> str:

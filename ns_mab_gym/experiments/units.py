@@ -32,14 +32,14 @@ class Unit:
     runs: int
 
     def description(self) -> dict[str, Any]:
-        """What is asked for, as plain JSON-able values; a file of means is what it holds."""
-        file = self.world.file
+        """What is asked for, as plain JSON-able values; a file is what it holds."""
         return {
             "env": self.world.name,
             "env_kwargs": self.world.kwargs,
-            "means_sha256": None if file is None else _sha256(file, file.stat().st_mtime_ns),
+            "means_sha256": _sha256_of(self.world.file),
             "agent": self.agent.name,
             "agent_kwargs": self.agent.kwargs,
+            "model_sha256": _sha256_of(self.agent.file),
             "seed": self.seed,
             "first_run": self.first_run,
             "runs": self.runs,
@@ -95,6 +95,10 @@ def code_version() -> str:
         digest.update(file.relative_to(PACKAGE).as_posix().encode())
         digest.update(_meaning(file.read_text(encoding="utf-8")).encode())
     return digest.hexdigest()[:16]
+
+
+def _sha256_of(file: Path | None) -> str | None:
+    return None if file is None else _sha256(file, file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)

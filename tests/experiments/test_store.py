@@ -65,13 +65,20 @@ def test_a_truncated_file_is_reported_and_computed_again(store, unit, block, tol
     assert not path.exists()
 
 
-def test_a_flipped_byte_is_noticed(store, unit, block, told):
+def test_a_flipped_byte_never_changes_a_result_unnoticed(store, unit, block, told):
     store.save(unit, block)
-    content = bytearray(store.path(unit).read_bytes())
-    content[len(content) // 3] ^= 0xFF
-    store.path(unit).write_bytes(content)
-    assert store.load(unit) is None
-    assert "is broken" in told[0]
+    whole = store.path(unit).read_bytes()
+    for place in range(0, len(whole), 97):
+        content = bytearray(whole)
+        content[place] ^= 0x01
+        store.path(unit).write_bytes(content)
+        loaded = store.load(unit)
+        if loaded is not None:  # the byte is one that nothing is read from, such as a column's statistics
+            assert np.array_equal(loaded.regret, block.regret)
+            assert np.array_equal(loaded.pulls, block.pulls)
+            assert np.array_equal(loaded.rounds, block.rounds)
+            assert loaded.seeds == block.seeds
+    assert len(told) > len(range(0, len(whole), 97)) / 2
 
 
 def test_a_foreign_file_under_the_right_name_is_noticed(store, unit, told):
