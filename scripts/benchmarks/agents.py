@@ -66,7 +66,7 @@ def marks() -> bool:
     print(f"  {'agent':<12} {'µs a step':>9} {'ratio to the floor':>19} {'at most':>8}")
     for name, mark in MARKS.items():
         step, ratio = statistics.median(steps[name]) * 1e6, statistics.median(ratios[name])
-        print(f"  {name:<12} {step:>9.3f} {ratio:>19.2f} {mark:>8}")
+        print(f"  {name:<12} {step:>9.3f} {ratio:>19.3f} {mark:>8}")
     return all(statistics.median(ratios[name]) <= mark for name, mark in MARKS.items())
 
 
