@@ -27,12 +27,8 @@ $(VENV)/.%: $(BIN)/python pyproject.toml constraints.txt
 paper: $(VENV)/.experiments
 	$(BIN)/python scripts/paper.py
 
-# Compiled loops of the tests live in a folder of their own, emptied when any source changes: numba's cache does not
-# notice an edit in another file, and would serve an old algorithm.
-.numba_cache/.stamp: $(shell find agents ns_mab_gym -name '*.py')
-	@rm -rf .numba_cache && mkdir .numba_cache && touch $@
-
-test: $(VENV)/.test .numba_cache/.stamp
+# The tests compile into a folder of their own, so that they neither use nor leave what users' runs have cached.
+test: $(VENV)/.test
 	NUMBA_CACHE_DIR=$(CURDIR)/.numba_cache $(BIN)/python -m pytest
 
 lint: $(VENV)/.test $(VENV)/.lint

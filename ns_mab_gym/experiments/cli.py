@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +15,6 @@ from .job import Job
 from .runner import Simulate
 from .spec import Experiment, Study
 from .store import StoreError
-from .units import code_version
 
 if TYPE_CHECKING:
     from ..engine import Runs
@@ -36,7 +33,7 @@ def reproduce(arguments: Sequence[str] | None = None, simulate: Simulate | None 
     def job() -> Job:
         study = paper.study(given.runs, given.horizon, given.seed)
         warning = _smaller(given.horizon)
-        engine = simulate or _engine()
+        engine = simulate or _simulate
         return Job(study, Path(given.out), engine, given.jobs, CLAIMS, paper.NOTES, observations, True, warning)
 
     return _finish(job)
@@ -65,7 +62,7 @@ def evaluate(arguments: Sequence[str] | None = None, simulate: Simulate | None =
     parser.add_argument("--reference", help="the agent to which the others are compared (the first)")
     _common(parser, "results/evaluation")
     given = parser.parse_args(arguments)
-    return _finish(lambda: Job(_study(given), Path(given.out), simulate or _engine(), given.jobs))
+    return _finish(lambda: Job(_study(given), Path(given.out), simulate or _simulate, given.jobs))
 
 
 def _common(parser: argparse.ArgumentParser, folder: str) -> None:
@@ -91,26 +88,15 @@ def _study(given: argparse.Namespace) -> Study:
     return Study("Comparison", (words.experiment(given.env, given.agents, **settings),))
 
 
-def _engine() -> Simulate:
-    """The engine, with compiled loops that belong to this version of the code.
+def _simulate(env: str, agent: str, **settings: Any) -> Runs:
+    """The engine: compiled for the zoo, the generic loop for a saved model."""
+    if agent == MODEL:
+        from .. import rl  # torch, for those who ask for it
 
-    Numba's cache does not notice an edit in another file than the loop's own: it would serve an old algorithm, and
-    its numbers would be stored as the new one's.
-    """
-    cache = Path.home() / ".cache" / "ns-mab-gym" / code_version()
-    with contextlib.suppress(OSError):  # without a home, numba finds a place itself
-        cache.mkdir(parents=True, exist_ok=True)
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache))
+        return rl.simulate(env, agent, **settings)
     from ..engine import simulate
 
-    def engine(env: str, agent: str, **settings: Any) -> Runs:
-        if agent == MODEL:
-            from .. import rl  # torch, for those who ask for it
-
-            return rl.simulate(env, agent, **settings)
-        return simulate(env, agent, **settings)
-
-    return engine
+    return simulate(env, agent, **settings)
 
 
 def _finish(job: Callable[[], Job]) -> int:
