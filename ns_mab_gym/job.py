@@ -80,11 +80,7 @@ class Job:
             return f"the environment is wrapped in {wrapper}"
         if law_code(self.bandit.law) is None:
             return f"the reward law {self.bandit.law!r} has no compiled form"
-        if not isinstance(self.agent, str | Agent):
-            return f"{self.agent!r} has no compiled form"
-        if isinstance(self.agent, Agent) and type(self.agent.state) not in RULES:
-            return f"{self.agent!r} has no compiled form"
-        return None
+        return None if isinstance(self.agent, str) or _has_rule(self.agent) else f"{self.agent!r} has no compiled form"
 
     def instance(self, seed: int) -> tuple[npt.NDArray[np.float64], Knowledge, np.random.Generator]:
         """The means that the environment plays after ``reset(seed=seed)``, what is true of them, and the luck."""
@@ -151,8 +147,8 @@ class Job:
             regret=played.regret[self.rounds - 1],
             pulls=played.pulls,
             suboptimal=played.suboptimal_pulls,
-            arms=played.arms,
-            rewards=played.rewards,
+            arms=played.arms if self.record else played.arms[:0].copy(),
+            rewards=played.rewards if self.record else played.rewards[:0].copy(),
             parameters=_plain(getattr(agent, "parameters", {})),
             seconds=time.perf_counter() - began,
         )
@@ -180,6 +176,16 @@ class Job:
             parameters=parameters,
             seconds=0.0,
         )
+
+
+def _has_rule(agent: Any) -> bool:
+    """Whether what the agent does is the rule of its state, and no more: a subclass may do otherwise."""
+    return (
+        isinstance(agent, Agent)
+        and type(agent.state) in RULES
+        and type(agent).act is Agent.act
+        and type(agent).observe is Agent.observe
+    )
 
 
 def _wrapper(env: gym.Env[Any, Any]) -> str | None:

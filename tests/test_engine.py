@@ -564,3 +564,14 @@ def test_an_index_that_cannot_be_read_is_emptied(tmp_path):
 def test_every_agent_of_the_suite_is_cached(name):
     agent = agents.make(name, knowledge=theory.knowledge(worlds.Abrupt(horizon=50).means()))
     assert compiled.loop_for(agent.state) is compiled.play
+
+
+def test_a_subclass_that_acts_otherwise_is_played_as_it_acts():
+    class Stubborn(agents.TS):
+        def act(self, observation=None, *, mask=None):
+            return 3
+
+    with pytest.warns(UserWarning, match="has no compiled form: playing through the generic Python loop"):
+        runs = nsb.simulate("NSBandit-Abrupt-v0", Stubborn(10), runs=2, env_kwargs={"horizon": 50})
+    assert (runs.pulls[:, 3] == 50).all()
+    assert runs.arms is None
