@@ -11,6 +11,7 @@ import gymnasium as gym
 
 from ns_mab_gym import envs, worlds
 from ns_mab_gym.agents.checks import nearest
+from ns_mab_gym.worlds.table import is_number
 
 from .description import describe
 from .learners import LEARNERS
@@ -78,12 +79,4 @@ def _header(file: Path) -> list[str] | None:
         return None
     with file.open(newline="", encoding="utf-8-sig") as lines:
         first = next(csv.reader(lines))
-    return None if any(_is_number(cell) for cell in first) else first
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return None if any(is_number(cell) for cell in first) else first

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..agents.checks import choice, positive_int
 from .base import FloatArray, World
 
-__all__ = ["Table", "as_matrix", "read_means"]
+__all__ = ["Table", "as_matrix", "is_number", "read_means"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ def _read_csv(file: Path) -> FloatArray:
             numbered = [(line, row) for line, row in enumerate(csv.reader(handle), start=1) if row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{str(file)!r} cannot be read as CSV: {error}") from None
-    if numbered and not any(_is_number(cell) for cell in numbered[0][1]):
+    if numbered and not any(is_number(cell) for cell in numbered[0][1]):
         del numbered[0]  # a header of arm names
     if not numbered:
         raise ValueError(f"{str(file)!r} holds no means; give one row a round and one column an arm")
@@ -88,7 +88,7 @@ def _read_csv(file: Path) -> FloatArray:
         if len(row) != width:
             raise ValueError(f"{str(file)!r}, line {line}: {len(row)} columns where the first row has {width}")
         for column, cell in enumerate(row, start=1):
-            if not _is_number(cell):
+            if not is_number(cell):
                 raise ValueError(f"{str(file)!r}, line {line}, column {column}: {cell!r} is not a number")
     return as_matrix(repr(str(file)), [[float(cell) for cell in row] for _, row in numbered])
 
@@ -152,7 +152,8 @@ def _holds_numbers(array: npt.NDArray[Any]) -> bool:
     return array.dtype.kind in "iuf"
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether the text of a cell reads as a number."""
     try:
         float(cell)
     except ValueError:
