@@ -19,7 +19,7 @@ $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "ns-mab-gym needs Python 3.11 or later; name one: make PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-# One stamp a set of extras: reinstalled when the project file or the constraints change.
+# One stamp per set of extras: reinstalled when the project file or the constraints change.
 $(VENV)/.%: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable ".[$*]"
 	@touch $@

@@ -10,17 +10,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from .base import Agent
-from .checks import positive
-from .kernel import BoolArray, FloatArray, rule
-from .knowledge import Knowledge
-from .window import Window, check_window, highest, new_window, paper_window, slide
+from .core.arguments import positive
+from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.knowledge import Knowledge
+from .core.protocol import Agent
+from .core.tuning import suggested_window
+from .parts.forced import highest
+from .parts.races import largest_gaussian
+from .parts.windows import Window, check_window, forget_rounds, new_window, slide
 
 __all__ = ["GammaSWGTS"]
-
-
-STEPS = 16  # per standard deviation, of the table below
-BELOW = np.array([1.0 - 0.5 * math.erfc(m / STEPS / math.sqrt(2.0)) for m in range(8 * STEPS + 1)])  # P(Z ≤ m/STEPS)
 
 
 class GaussianState(NamedTuple):
@@ -33,45 +32,9 @@ class GaussianState(NamedTuple):
 
 
 def act(state: GaussianState, mask: BoolArray, rng: np.random.Generator) -> int:
-    """An unseen arm is forced; else θ_i ~ N(μ̂_i, 1/(γ N_i)), play argmax (Algorithm 2, lines 8 to 13), with few draws.
-
-    Only the largest θ matters. With x the largest so far, arm i changes anything only if its standard normal Z exceeds
-    z = (x − μ̂_i)√(γN_i). With a = z rounded down on a grid, Z ≤ a has a known probability, and then arm i is done
-    without a draw; else Z is drawn given Z > a. One uniform serves for many arms: it is compared with the
-    probability that none of them so far needed a draw.
-    """
-    means, roots = state.means, state.roots
-    arm = highest(means, mask)
-    if state.window.pulls[arm] == 0:
-        return arm
-    first = arm
-    x = means[arm] + rng.standard_normal() / roots[arm]
-    undisturbed, u = 1.0, rng.random()
-    for i in range(mask.size):
-        if i == first or not mask[i]:
-            continue
-        z = (x - means[i]) * roots[i]
-        if z < 1.0:
-            normal = rng.standard_normal()
-        else:
-            step = int(min(z, 8.0) * STEPS)  # bounded first: compiled, a huge float makes no int
-            undisturbed *= BELOW[step]
-            if u < undisturbed:
-                continue
-            undisturbed, u = 1.0, rng.random()
-            normal = normal_beyond(step / STEPS, rng)
-        if normal > z:
-            arm, x = i, means[i] + normal / roots[i]
-    return arm
-
-
-@register_jitable(forceinline=True)
-def normal_beyond(a: float, rng: np.random.Generator) -> float:
-    """A standard normal given that it exceeds a ≥ 1: Marsaglia's tail method."""
-    while True:
-        normal = math.sqrt(a * a - 2.0 * math.log(1.0 - rng.random()))
-        if rng.random() * normal < a:
-            return normal
+    """An unseen arm is forced; else θ_i ~ N(μ̂_i, 1/(γ N_i)), play argmax θ_i (Algorithm 2, lines 8 to 13)."""
+    arm = highest(state.means, mask)  # an unseen arm, if there is one
+    return arm if state.window.pulls[arm] == 0 else largest_gaussian(state.means, state.roots, arm, mask, rng)
 
 
 def observe(state: GaussianState, arm: int, reward: float) -> None:
@@ -89,7 +52,15 @@ def _update(state: GaussianState, i: int) -> None:
     state.roots[i] = math.sqrt(state.gamma * n)
 
 
-rule(GaussianState, act, observe)
+def forget(state: GaussianState, arm: int) -> None:
+    """The arm counts as unseen, and is forced."""
+    forget_rounds(state.window, arm)
+    for i in range(state.means.size):
+        if arm in (ALL, i):
+            _update(state, i)
+
+
+rule(GaussianState, act, observe, forget)
 
 
 @dataclass(eq=False)
@@ -106,7 +77,14 @@ class GammaSWGTS(Agent):
     Knowledge:
         T, and λ (rewards in [0, 1], so λ = ½ and γ = 1, if it is not given).
     Deviations:
-        None.
+        None in law. Samples that cannot be the largest are not drawn (see ``agents/parts/races.py``).
+
+    >>> agent = GammaSWGTS(3, window=100)
+    >>> agent.reset(seed=1)
+    >>> for reward in (4.0, -1.5, 0.2):  # every arm once, in turn
+    ...     agent.observe(agent.act(), reward)
+    >>> agent.state.means
+    array([ 4. , -1.5,  0.2])
 
     Attributes:
         window: τ, the number of rounds remembered.
@@ -134,5 +112,5 @@ class GammaSWGTS(Agent):
         scale = 0.5 if knowledge.subgaussian is None else knowledge.subgaussian
         tuned: dict[str, Any] = {"gamma": min(1 / (4 * scale**2), 1.0)}
         if "window" not in given:
-            tuned["window"] = paper_window(*knowledge.need(cls.name, "horizon"))
+            tuned["window"] = suggested_window(*knowledge.need(cls.name, "horizon"))
         return tuned

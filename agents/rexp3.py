@@ -9,44 +9,39 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .base import Agent
-from .checks import fraction, positive, positive_int
-from .kernel import BoolArray, FloatArray, IntArray, rule
-from .knowledge import Knowledge
+from .core.arguments import fraction, positive, positive_int
+from .core.kernel import BoolArray, FloatArray, IntArray, rule
+from .core.knowledge import Knowledge
+from .core.protocol import Agent
+from .parts.weights import Weights, multiply, new_weights, reset_weights
 
 __all__ = ["Rexp3"]
 
-HEADROOM = 300.0  # weights reach at most e^300 times the reference before all of them are rescaled
-
 
 class Exp3State(NamedTuple):
-    """Log weights since the restart, the weights relative to e^reference, and the round's probabilities."""
+    """The weights since the restart, and the probabilities of the round."""
 
-    log_weights: FloatArray  # (K,)
-    weights: FloatArray  # (K,) exp(log_weights − reference)
-    reference: FloatArray  # (1,)
+    weights: Weights
     probabilities: FloatArray  # (K,) of the last act
-    clock: IntArray  # (1,) rounds since the restart
+    since_restart: IntArray  # (1,) rounds
     gamma: float
     batch: int
 
 
 def act(state: Exp3State, mask: BoolArray, rng: np.random.Generator) -> int:
     """Draw an arm from p_i = (1 − γ) w_i/Σw + γ/K; start over when the batch is full."""
-    k = state.weights.size
-    if state.clock[0] == state.batch:
-        state.log_weights[:] = 0.0
-        state.weights[:] = 1.0
-        state.reference[0] = 0.0
-        state.clock[0] = 0
+    weights, probabilities, k = state.weights.plain, state.probabilities, state.probabilities.size
+    if state.since_restart[0] == state.batch:
+        reset_weights(state.weights)
+        state.since_restart[0] = 0
     total = 0.0
     for i in range(k):
-        total += state.weights[i]
+        total += weights[i]
     u = rng.random()
     arm, cumulated = -1, 0.0
     for i in range(k):
-        state.probabilities[i] = (1.0 - state.gamma) * (state.weights[i] / total) + state.gamma / k
-        cumulated += state.probabilities[i]
+        probabilities[i] = (1.0 - state.gamma) * (weights[i] / total) + state.gamma / k
+        cumulated += probabilities[i]
         if arm < 0 and u < cumulated:
             arm = i
     return arm if arm >= 0 else k - 1
@@ -54,18 +49,18 @@ def act(state: Exp3State, mask: BoolArray, rng: np.random.Generator) -> int:
 
 def observe(state: Exp3State, arm: int, reward: float) -> None:
     """w_a ← w_a exp(γ (x/p_a)/K) for the arm played."""
-    k = state.weights.size
-    state.log_weights[arm] += state.gamma * (reward / state.probabilities[arm]) / k
-    if state.log_weights[arm] > state.reference[0] + HEADROOM:
-        state.reference[0] = state.log_weights[arm]
-        for i in range(k):
-            state.weights[i] = math.exp(state.log_weights[i] - state.reference[0])
-    else:
-        state.weights[arm] = math.exp(state.log_weights[arm] - state.reference[0])
-    state.clock[0] += 1
+    multiply(state.weights, arm, state.gamma * (reward / state.probabilities[arm]) / state.probabilities.size)
+    state.since_restart[0] += 1
 
 
-rule(Exp3State, act, observe)
+def forget(state: Exp3State, arm: int) -> None:
+    """Start over with all arms: weights tell of the race between arms, and one arm's part cannot be taken out."""
+    reset_weights(state.weights)
+    state.probabilities[:] = 1.0 / state.probabilities.size
+    state.since_restart[0] = 0
+
+
+rule(Exp3State, act, observe, forget)
 
 
 @dataclass(eq=False)
@@ -82,6 +77,14 @@ class Rexp3(Agent):
         T, V_T.
     Deviations:
         None; weights are kept as logarithms, so that none overflows.
+
+    >>> agent = Rexp3(2, batch=1_000, gamma=0.1)
+    >>> agent.reset(seed=1)
+    >>> for _ in range(300):  # arm 2 always pays
+    ...     arm = agent.act()
+    ...     agent.observe(arm, float(arm == 1))
+    >>> agent.state.probabilities.round(2)  # half of γ is left for arm 1
+    array([0.05, 0.95])
 
     Attributes:
         batch: Δ, the number of rounds between restarts.
@@ -103,15 +106,7 @@ class Rexp3(Agent):
 
     def _new_state(self) -> Exp3State:
         k = self.n_arms
-        return Exp3State(
-            log_weights=np.zeros(k),
-            weights=np.ones(k),
-            reference=np.zeros(1),
-            probabilities=np.full(k, 1.0 / k),
-            clock=np.zeros(1, np.int64),
-            gamma=self.gamma,
-            batch=self.batch,
-        )
+        return Exp3State(new_weights(k), np.full(k, 1.0 / k), np.zeros(1, np.int64), self.gamma, self.batch)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:

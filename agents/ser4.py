@@ -10,12 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from .base import Agent
-from .checks import fraction, positive
-from .kernel import BoolArray, FloatArray, IntArray, rule
-from .knowledge import Knowledge
+from .core.arguments import fraction, positive
+from .core.kernel import BoolArray, FloatArray, IntArray, rule
+from .core.knowledge import Knowledge
+from .core.protocol import Agent
 
 __all__ = ["Ser4"]
+
+ACTIVE, PLACE, ROBINS, ROUNDS = 0, 1, 2, 3  # places in the clock
 
 
 class Ser4State(NamedTuple):
@@ -24,7 +26,7 @@ class Ser4State(NamedTuple):
     order: IntArray  # (K,) the first `active` entries are the arms still in the race
     sums: FloatArray  # (K,)
     pulls: IntArray  # (K,)
-    clock: IntArray  # (4,) active arms, place in the round-robin, round-robins done, rounds played
+    clock: IntArray  # (4,) ACTIVE arms, PLACE in the round-robin, ROBINS done, ROUNDS played
     delta: float
     epsilon: float
     phi: float
@@ -36,42 +38,42 @@ def _start_afresh(state: Ser4State) -> None:
         state.order[i] = i
     state.sums[:] = 0.0
     state.pulls[:] = 0
-    state.clock[0] = state.order.size
-    state.clock[1] = 0
-    state.clock[2] = 0
+    state.clock[ACTIVE] = state.order.size
+    state.clock[PLACE] = 0
+    state.clock[ROBINS] = 0
 
 
 def act(state: Ser4State, mask: BoolArray, rng: np.random.Generator) -> int:
     """The next arm of the round-robin; all arms come back with probability φ, the order is drawn for each robin."""
-    if state.clock[3] > 0 and rng.random() < state.phi:
+    if state.clock[ROUNDS] > 0 and rng.random() < state.phi:
         _start_afresh(state)
-    if state.clock[1] == 0:
-        for i in range(state.clock[0] - 1, 0, -1):  # Fisher and Yates
+    if state.clock[PLACE] == 0:
+        for i in range(state.clock[ACTIVE] - 1, 0, -1):  # Fisher and Yates
             j = rng.integers(0, i + 1)
             state.order[i], state.order[j] = state.order[j], state.order[i]
-    return state.order[state.clock[1]]  # type: ignore[no-any-return]
+    return state.order[state.clock[PLACE]]  # type: ignore[no-any-return]
 
 
 def observe(state: Ser4State, arm: int, reward: float) -> None:
     """Take in the reward; after the last arm of a round-robin, drop those that are clearly worse."""
     state.sums[arm] += reward
     state.pulls[arm] += 1
-    state.clock[3] += 1
-    if arm == state.order[state.clock[1]]:
-        state.clock[1] += 1
-    if state.clock[1] == state.clock[0]:
-        state.clock[1] = 0
-        state.clock[2] += 1
-        if state.clock[2] >= math.log(state.order.size / state.delta):
+    state.clock[ROUNDS] += 1
+    if arm == state.order[state.clock[PLACE]]:
+        state.clock[PLACE] += 1
+    if state.clock[PLACE] == state.clock[ACTIVE]:
+        state.clock[PLACE] = 0
+        state.clock[ROBINS] += 1
+        if state.clock[ROBINS] >= math.log(state.order.size / state.delta):
             _eliminate(state)
 
 
 @register_jitable(forceinline=True)
 def _eliminate(state: Ser4State) -> None:
     """Drop every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best."""
-    tau = state.clock[2]
+    tau = state.clock[ROBINS]
     best = state.order[0]
-    for place in range(1, state.clock[0]):
+    for place in range(1, state.clock[ACTIVE]):
         k = state.order[place]
         lead = state.sums[k] / state.pulls[k] - state.sums[best] / state.pulls[best]
         if lead > 0.0 or (lead == 0.0 and k < best):
@@ -79,15 +81,21 @@ def _eliminate(state: Ser4State) -> None:
     highest = state.sums[best] / state.pulls[best]
     threshold = 2.0 * math.sqrt(math.log(4.0 * state.order.size * tau * tau / state.delta) / (2.0 * tau))
     kept = 0
-    for place in range(state.clock[0]):
+    for place in range(state.clock[ACTIVE]):
         k = state.order[place]
         if k == best or highest - state.sums[k] / state.pulls[k] + state.epsilon < threshold:
             state.order[place], state.order[kept] = state.order[kept], k
             kept += 1
-    state.clock[0] = kept
+    state.clock[ACTIVE] = kept
 
 
-rule(Ser4State, act, observe)
+def forget(state: Ser4State, arm: int) -> None:
+    """Start afresh with all arms: arms are compared after equal numbers of pulls, and one cannot begin alone."""
+    _start_afresh(state)
+    state.clock[ROUNDS] = 0
+
+
+rule(Ser4State, act, observe, forget)
 
 
 @dataclass(eq=False)
@@ -106,6 +114,14 @@ class Ser4(Agent):
         T, and N, the number of switches of the best arm.
     Deviations:
         None.
+
+    >>> agent = Ser4(2, delta=0.1, epsilon=0.0, phi=0.0)
+    >>> agent.reset(seed=1)
+    >>> for _ in range(200):  # arm 2 always pays
+    ...     arm = agent.act()
+    ...     agent.observe(arm, float(arm == 1))
+    >>> agent.state.order[: agent.state.clock[ACTIVE]]  # the arms still in the race
+    array([1])
 
     Attributes:
         delta: δ, the probability of dropping the best arm.

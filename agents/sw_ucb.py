@@ -9,11 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .base import Agent
-from .checks import positive
-from .kernel import BoolArray, rule
-from .knowledge import Knowledge
-from .window import Window, check_window, new_window, paper_window, slide, unseen
+from .core.arguments import positive
+from .core.kernel import BoolArray, rule
+from .core.knowledge import Knowledge
+from .core.protocol import Agent
+from .core.tuning import suggested_window
+from .parts.forced import unseen
+from .parts.windows import ROUNDS, Window, check_window, forget_rounds, new_window, slide
 
 __all__ = ["SWUCB"]
 
@@ -31,7 +33,7 @@ def act(state: UCBState, mask: BoolArray, rng: np.random.Generator) -> int:
     arm = unseen(pulls, mask)
     if arm >= 0:
         return arm
-    exploration = state.xi * math.log(min(state.window.clock[0] + 1, window))
+    exploration = state.xi * math.log(min(state.window.clock[ROUNDS] + 1, window))
     highest = -math.inf
     for i in range(mask.size):
         if mask[i]:
@@ -46,7 +48,12 @@ def observe(state: UCBState, arm: int, reward: float) -> None:
     slide(state.window, arm, reward)
 
 
-rule(UCBState, act, observe)
+def forget(state: UCBState, arm: int) -> None:
+    """The arm counts as unseen, and comes first."""
+    forget_rounds(state.window, arm)
+
+
+rule(UCBState, act, observe, forget)
 
 
 @dataclass(eq=False)
@@ -65,6 +72,14 @@ class SWUCB(Agent):
     Deviations:
         Derived for rewards in [0, 1] (the source's B = 1); other rewards are taken as they are. With rewards that come
         d rounds late, an arm counts as unseen until its first reward is there: K d should be well below τ.
+
+    >>> agent = SWUCB(2, window=100)
+    >>> agent.observe(0, 1.0)
+    >>> agent.act()  # arm 2 was not seen yet
+    1
+    >>> agent.observe(1, 0.0)
+    >>> agent.act()  # indices 1 + √(0.6 ln 3) and 0 + √(0.6 ln 3)
+    0
 
     Attributes:
         window: τ, the number of rounds remembered.
@@ -86,4 +101,4 @@ class SWUCB(Agent):
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """τ = 4√(T ln T)."""
-        return {} if "window" in given else {"window": paper_window(*knowledge.need(cls.name, "horizon"))}
+        return {} if "window" in given else {"window": suggested_window(*knowledge.need(cls.name, "horizon"))}

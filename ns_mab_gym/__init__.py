@@ -12,14 +12,20 @@ from . import envs
 
 if TYPE_CHECKING:
     from . import agents, rewards, theory, worlds, wrappers
-    from .engine import Runs, simulate
-    from .episode import Trajectory, run_episode
+    from .play.engine import simulate
+    from .play.episode import Trajectory, run_episode
+    from .runs import Runs
 
 __version__ = "0.1.0"
 __all__ = ["Runs", "Trajectory", "agents", "envs", "rewards", "run_episode", "simulate", "theory", "worlds", "wrappers"]
 
 # What is loaded when first asked for, so that a user of the environments does not wait for compilers.
-_LAZY = {"Runs": ".engine", "simulate": ".engine", "Trajectory": ".episode", "run_episode": ".episode"}
+_LAZY = {
+    "Runs": ".runs",
+    "Trajectory": ".play.episode",
+    "run_episode": ".play.episode",
+    "simulate": ".play.engine",
+}
 
 
 def __getattr__(name: str) -> Any:

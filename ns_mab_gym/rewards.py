@@ -1,6 +1,6 @@
 """Reward laws: how a reward is drawn around its mean.
 
-Every law takes one draw from the generator a round, whatever the arm, so that agents on the same environment seed
+Every law takes one draw from the generator per round, whatever the arm, so that agents on the same environment seed
 meet the same luck and comparisons are paired. A reward is the law's quantile (or location shift) of that draw,
 hence never smaller for an arm with a larger mean.
 """
@@ -17,9 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .agents.checks import choice, known_parameters, positive
+from .agents.core.arguments import known_parameters, positive
+from .agents.core.cards import Card, card_of
+from .agents.core.registry import Registry
 
-__all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "make", "names"]
+__all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "card", "kind", "make", "names", "register"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class Law(ABC):
 
     def __post_init__(self) -> None:
         """Keep the parameters plain, so that ``repr`` can be pasted back and JSON can hold them."""
+        if not self.name:
+            object.__setattr__(self, "name", f"{type(self).__module__}:{type(self).__qualname__}")
         for parameter in self.parameters():
             if isinstance(value := getattr(self, parameter), np.generic):
                 object.__setattr__(self, parameter, value.item())
@@ -64,7 +68,7 @@ class Law(ABC):
         return self.reward(mu, rng.standard_normal() if self.normal else rng.random())
 
     def luck(self, rng: np.random.Generator, rounds: int) -> npt.NDArray[np.float64]:
-        """The luck of several rounds at once: the same numbers that one draw a round would give."""
+        """The luck of several rounds at once: the same numbers that one draw per round would give."""
         return rng.standard_normal(rounds) if self.normal else rng.random(rounds)
 
     def check_means(self, means: npt.NDArray[np.float64]) -> None:
@@ -157,12 +161,39 @@ class Beta(Law):
         return float(beta_quantile(luck, self.concentration * mu, self.concentration * (1 - mu)))
 
 
-LAWS: dict[str, type[Law]] = {"bernoulli": Bernoulli, "gaussian": Gaussian, "beta": Beta}
+HOUSE: dict[str, type[Law]] = {"bernoulli": Bernoulli, "gaussian": Gaussian, "beta": Beta}
+LAWS = Registry("reward law", "rewards", "ns_mab_gym.laws", needs=("reward", "check_means", "parameters"))
+for _name, _kind in HOUSE.items():
+    LAWS.add(_name, _kind)
+
+
+def register(name: str, law: type[Law] | str) -> None:
+    """Give a reward law of your own a name, by which ``gym.make(…, reward=name)`` then knows it.
+
+    Args:
+        name: lower-case words joined by hyphens.
+        law: a class derived from :class:`Law`, or where it is found, ``"package.module:Class"``.
+    """
+    LAWS.add(name, law)
 
 
 def names() -> list[str]:
     """The names that :func:`make` knows."""
-    return list(LAWS)
+    return LAWS.names()
+
+
+def kind(name: str) -> type[Law]:
+    """The class of the law with this name, or at this ``package.module:Class``."""
+    return LAWS.find(name)
+
+
+def card(name: str) -> Card:
+    """What a reward law is: its support, how wide it scatters, its parameters. Print it."""
+    law = kind(name)
+    low, high = law.support
+    rewards = "0 or 1" if law.binary else f"in [{low:g}, {high:g}]"
+    scale = " ".join((law.subgaussian.__doc__ or "not stated").split())
+    return card_of(name, law, {"rewards": rewards, "scatter": f"λ²-subgaussian with {scale}"})
 
 
 def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
@@ -175,6 +206,6 @@ def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
     if isinstance(law, Mapping):
         described = dict(law)
         return make(described.pop("name", None), **(described | parameters))
-    kind = type(law) if isinstance(law, Law) else LAWS[choice("reward law", law, LAWS)]
-    known_parameters(f"reward law {kind.name!r}", parameters, kind.parameters())
-    return dataclasses.replace(law, **parameters) if isinstance(law, Law) else kind(**parameters)
+    found = type(law) if isinstance(law, Law) else kind(law)
+    known_parameters(f"reward law {found.name or found.__name__!r}", parameters, found.parameters())
+    return dataclasses.replace(law, **parameters) if isinstance(law, Law) else found(**parameters)

@@ -1,9 +1,10 @@
 """Measure what must stay fast, as ratios of two timings in one run, so that they mean the same on any machine.
 
-python scripts/benchmark.py env      # one file of scripts/benchmarks/ a subcommand; no name: all of them
+python scripts/benchmark.py env              # one file of scripts/benchmarks/ per name; no name: all of them
+python scripts/benchmark.py --write          # and put the figures into docs/figures.json and the pages that quote them
 
-A subcommand is a module with a docstring and a function ``run() -> bool``, which prints its figures and says
-whether they are within their limits.
+A benchmark is a module with a docstring and a function ``run() -> Outcome``, which prints its figures, says whether
+they are within their limits, and returns them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import pkgutil
 import sys
 from pathlib import Path
 
+from quoting import figures_file, pages
+
 NAMES = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent / "benchmarks")]) if m.name[0] != "_")
 
 
@@ -21,11 +24,22 @@ def main() -> int:
     """Run the benchmarks named on the command line; 1 if one of them is beyond its limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help=f"any of: {', '.join(NAMES)}")
-    names = parser.parse_args().names or NAMES
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/figures.json and the pages")
+    options = parser.parse_args()
+    names = options.names or NAMES
     if unknown := set(names) - set(NAMES):
         parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
-    within = [importlib.import_module(f"benchmarks.{name}").run() for name in names]
+    within = [_measured(name, options.write) for name in names]
     return 0 if all(within) else 1
+
+
+def _measured(name: str, write: bool) -> bool:
+    """Run one benchmark; what it measured is written at once, so that a later failure costs nothing."""
+    outcome = importlib.import_module(f"benchmarks.{name}").run()
+    if write and outcome.figures:
+        figures_file.put(name, f"python scripts/benchmark.py {name} --write", outcome.figures)
+        pages.rewrite()
+    return bool(outcome.within)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
-"""What makes a world hard and which window fits it: a description, a picture, a recommendation.
+"""What makes a world hard and which window fits it. The same as `ns-mab-gym diagnose`.
 
-python scripts/diagnose.py data.csv                      # one column an arm, one row a round
+python scripts/diagnose.py data.csv                      # one column per arm, one row per round
 python scripts/diagnose.py NSBandit-Abrupt-v0 --measure  # a registered world, with the windows played
 """
 
-from __future__ import annotations
-
-from ns_mab_gym.theory.command import main
+from ns_mab_gym.cli.diagnose_command import main
+from ns_mab_gym.cli.door import leave
 
 if __name__ == "__main__":
-    main()
+    leave(main(command="diagnose.py"))

@@ -1,8 +1,7 @@
-"""Compare agents on worlds of your choice: `python scripts/evaluate.py --help`."""
+"""Compare agents on worlds of your choice: `python scripts/evaluate.py --help`. The same as `ns-mab-gym evaluate`."""
 
-import sys
-
-from ns_mab_gym.experiments.cli import evaluate
+from ns_mab_gym.cli.door import leave
+from ns_mab_gym.cli.evaluate_command import main
 
 if __name__ == "__main__":
-    sys.exit(evaluate())
+    leave(main(command="evaluate.py"))

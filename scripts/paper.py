@@ -1,8 +1,7 @@
-"""Reproduce the paper: `make paper`, or `python scripts/paper.py --help`."""
+"""Reproduce the paper: `make paper`, or `python scripts/paper.py --help`. The same as `ns-mab-gym paper`."""
 
-import sys
-
-from ns_mab_gym.experiments.cli import reproduce
+from ns_mab_gym.cli.door import leave
+from ns_mab_gym.cli.paper_command import main
 
 if __name__ == "__main__":
-    sys.exit(reproduce())
+    leave(main(command="paper.py"))

@@ -1,4 +1,4 @@
-"""Reward laws: the right moments, one draw a round, a true subgaussian scale; and the Beta quantile against SciPy."""
+"""Reward laws: the right moments, one draw per round, a true subgaussian scale; and the Beta quantile against SciPy."""
 
 import dataclasses
 import itertools

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.error import InvalidAction, ResetNeeded
 
-from .. import rewards, worlds
-from ..agents.checks import choice, known_parameters
+from .. import rewards
+from ..agents.core.arguments import choice, known_parameters
+from ..means import as_means, best_arms
 from ..rewards import Law
-from ..worlds import World
-from ..worlds.table import as_matrix
-from .render import History, ansi_line, draw_frame
+from ..worlds import catalogue
+from ..worlds.world import World
+from .render import EpisodeSoFar, ansi_line, draw_frame
 
 __all__ = ["NSBanditEnv", "checked_means", "drawn_means", "streams"]
 
@@ -34,7 +35,7 @@ def streams(rng: np.random.Generator) -> tuple[np.random.Generator, np.random.Ge
 
 def checked_means(means: Any, world: World, law: Law) -> npt.NDArray[np.float64]:
     """A read-only copy of a (T, K) matrix of means that fits the world's shape and the law's support."""
-    matrix = as_matrix("means", means)
+    matrix = np.array(as_means(means))
     if matrix.shape != (world.horizon, world.n_arms):
         raise ValueError(
             f"means must have shape (horizon, n_arms) = ({world.horizon}, {world.n_arms}), got {matrix.shape}; "
@@ -69,7 +70,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     It tells what a player may know, never the means.
 
     ## Rewards
-    A Python float, drawn with the round's mean of the arm pulled. The law takes one draw a round from the
+    A Python float, drawn with the round's mean of the arm pulled. The law takes one draw per round from the
     environment's generator, whatever the arm: players on the same seed meet the same luck.
 
     ## Starting State
@@ -111,7 +112,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         **parameters: Any,
     ) -> None:
         law_parameters = {"scale": scale, "concentration": concentration}
-        self.world = worlds.make(world, **parameters)
+        self.world = catalogue.make(world, **parameters)
         self.law = rewards.make(reward, **{k: v for k, v in law_parameters.items() if v is not None})
         if render_mode is not None:
             choice("render mode", render_mode, self.metadata["render_modes"])
@@ -130,7 +131,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             self._set_means(drawn_means(self.world, self.law))
         self._t = -1  # rounds played; -1 before the first reset
         self._total_regret = 0.0
-        self._history: History | None = None
+        self._history: EpisodeSoFar | None = None
 
     @property
     def means(self) -> npt.NDArray[np.float64]:
@@ -142,9 +143,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
 
     def _set_means(self, means: npt.NDArray[np.float64]) -> None:
         self._means = means
-        # By blocks: argmax copies what it is given if that is read-only.
-        blocks = (means[start : start + 65_536] for start in range(0, len(means), 65_536))
-        self._optimal_arm = np.concatenate([block.argmax(axis=1) for block in blocks])
+        self._optimal_arm = best_arms(means)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -164,7 +163,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._given = given is not None
         self._t = 0
         self._total_regret = 0.0
-        self._history = History.of(self.means) if self.render_mode == "rgb_array" else None
+        self._history = EpisodeSoFar.of(self.means) if self.render_mode == "rgb_array" else None
         return np.zeros(self.world.n_arms + 2, np.float32), {"round": 0}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What an episode looks like: a line of text a round, or a picture of the episode so far."""
+"""What an episode looks like: one line of text per round, or a picture of the episode so far."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.error import DependencyNotInstalled
 
-__all__ = ["History", "ansi_line", "draw_frame"]
+__all__ = ["EpisodeSoFar", "ansi_line", "draw_frame"]
 
 WIDTH, HEIGHT = 720, 480  # even, as video codecs want it
 LEFT, RIGHT = 64, 20
@@ -34,7 +34,7 @@ def ansi_line(
 
 
 @dataclass
-class History:
+class EpisodeSoFar:
     """What a picture needs of an episode."""
 
     means: npt.NDArray[np.float64]  # (T, K)
@@ -43,7 +43,7 @@ class History:
     rounds: int
 
     @classmethod
-    def of(cls, means: npt.NDArray[np.float64]) -> History:
+    def of(cls, means: npt.NDArray[np.float64]) -> EpisodeSoFar:
         """An empty history of an instance."""
         return cls(means, np.zeros(len(means), np.int64), np.zeros(len(means)), 0)
 
@@ -54,7 +54,7 @@ class History:
         self.rounds += 1
 
 
-def draw_frame(history: History) -> npt.NDArray[np.uint8]:
+def draw_frame(history: EpisodeSoFar) -> npt.NDArray[np.uint8]:
     """An RGB picture: the means so far, the arms played on them, and the cumulative regret below."""
     try:
         from PIL import Image, ImageDraw

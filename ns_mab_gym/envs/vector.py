@@ -14,10 +14,10 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from ..agents.checks import known_parameters, positive_int
+from ..agents.core.arguments import known_parameters, positive_int
 from ..rewards import Bernoulli, Gaussian, Law
 from .bandit import NSBanditEnv, Observation, checked_means, drawn_means, streams
-from .render import History, ansi_line, draw_frame
+from .render import EpisodeSoFar, ansi_line, draw_frame
 
 __all__ = ["NSBanditVectorEnv", "rewards_of"]
 
@@ -84,7 +84,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._own_means = None if self.world.random else single.means
         self._instances: list[FloatArray] = []  # N matrices (T, K); N times the same one where all play it
         self._generators: list[tuple[np.random.Generator, int]] = []  # N generators and their seeds
-        self._histories: list[History] = []
+        self._histories: list[EpisodeSoFar] = []
         self._every = np.ones(self.num_envs, np.bool_)
         self._one_hot = np.eye(self.world.n_arms, self.world.n_arms + 2, dtype=np.float32)
         self._offsets = self.world.n_arms * np.arange(self.num_envs)  # where the envs begin in a raveled (N, K)
@@ -152,7 +152,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             self._instances = [drawn_means(self.world, self.law, rng) for rng, _ in pairs]
         self._t = 0
         self._total_regret = np.zeros(self.num_envs)
-        self._histories = [History.of(m) for m in self._instances] if self.render_mode == "rgb_array" else []
+        self._histories = [EpisodeSoFar.of(m) for m in self._instances] if self.render_mode == "rgb_array" else []
         self._draw_block()
         return np.zeros((self.num_envs, self.world.n_arms + 2), np.float32), self._masked({"round": self._rounds(0)})
 
@@ -196,7 +196,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             raise ResetNeeded("no episode has begun: call reset() before step()")
         arms = np.asarray(actions)
         k = self.world.n_arms
-        wanted = f"actions must be {self.num_envs} integers from 0 to {k - 1}, one a sub-environment"
+        wanted = f"actions must be {self.num_envs} integers from 0 to {k - 1}, one per sub-environment"
         if arms.shape != (self.num_envs,) or arms.dtype.kind not in "iu":
             raise InvalidAction(f"{wanted}; got {arms.dtype} of shape {arms.shape}")
         if arms.min() < 0 or arms.max() >= k:

@@ -4,21 +4,23 @@ Needs the extra: ``pip install 'ns-mab-gym[experiments]'``.
 """
 
 try:
+    import jinja2 as _jinja2  # noqa: F401
     import matplotlib as _matplotlib  # noqa: F401
+    import plotly as _plotly  # noqa: F401
     import pyarrow as _pyarrow  # noqa: F401
+    import tqdm as _tqdm  # noqa: F401
 except ImportError as error:
     raise ImportError(f"experiments need {error.name}: pip install 'ns-mab-gym[experiments]'") from None
 
-from .results import Curves, Results, collect
+from .identity import code_versions
+from .parsing import parse, read_toml
+from .results import Results, collect
 from .runner import Outcome, run
-from .spec import AgentEntry, Experiment, Study, WorldEntry
 from .store import Store, StoreError
-from .units import code_version
-from .words import parse, read_toml
+from .study import AgentEntry, Experiment, Study, WorldEntry
 
 __all__ = [
     "AgentEntry",
-    "Curves",
     "Experiment",
     "Outcome",
     "Results",
@@ -26,7 +28,7 @@ __all__ = [
     "StoreError",
     "Study",
     "WorldEntry",
-    "code_version",
+    "code_versions",
     "collect",
     "parse",
     "read_toml",

@@ -34,8 +34,8 @@ def summary_csv(results: Results) -> bytes:
                 f, d = row.final, row.difference
                 difference = ("", "", "") if d is None else (d.mean, d.low, d.high)
                 improvement = "" if row.improvement is None else row.improvement.mean
-                curve = curves[row.label]
-                asked = (world.label, row.label, curve.agent.words, len(curve.final))
+                curve, words = curves[row.label], results.agents[world.label][row.label].words
+                asked = (world.label, row.label, words, len(curve))
                 compared = (*difference, experiment.reference, improvement, row.rank, curve.seconds)
                 writer.writerow([*asked, f.mean, f.sd, f.se, f.low, f.high, *compared])
     return text.getvalue().encode()

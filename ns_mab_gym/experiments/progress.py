@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Never, TextIO
 
 from tqdm import tqdm
 
-from .blocks import Block
+from ..runs import Runs
 from .runner import Progress
 from .units import Unit
 
@@ -41,7 +40,7 @@ class Bar(Progress):
         self._began = time.perf_counter()
         self._bar.refresh()
 
-    def advance(self, unit: Unit, block: Block) -> None:
+    def advance(self, unit: Unit, block: Runs) -> None:
         """Move on by a unit."""
         self._steps += block.steps
         self._bar.set_postfix_str(speed(self._steps, time.perf_counter() - self._began), refresh=False)
@@ -66,7 +65,7 @@ class Lines(Progress):
         self._began = self._told = time.perf_counter()
         print(f"{total - done} of {total} units to compute, {done} stored already", file=self._stream, flush=True)
 
-    def advance(self, unit: Unit, block: Block) -> None:
+    def advance(self, unit: Unit, block: Runs) -> None:
         """Say how far it is, if the last word is a while ago or this is the end."""
         self._done, self._new, self._steps = self._done + 1, self._new + 1, self._steps + block.steps
         now = time.perf_counter()
@@ -81,6 +80,6 @@ class Lines(Progress):
         """Nothing is left open."""
 
 
-def progress_for(stream: TextIO = sys.stderr) -> Progress:
+def progress_for(stream: TextIO) -> Progress:
     """A bar if the stream is a terminal, else lines."""
     return Bar(stream) if stream.isatty() else Lines(stream)

@@ -2,124 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .blocks import Block
-from .runner import Outcome
-from .spec import AgentEntry, Experiment, Study, WorldEntry
-from .units import blocks_of
+from ..runs import Runs, joined
+from .study import AgentEntry, Experiment, Study, WorldEntry
+from .units import Unit, blocks_of
 
-__all__ = ["Curves", "Results", "collect", "tidy_table"]
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """All runs of one agent on one world; attributes as those of a block."""
-
-    world: WorldEntry
-    agent: AgentEntry
-    rounds: npt.NDArray[np.int64]  # (C,)
-    regret: Floats  # (R, C)
-    pulls: npt.NDArray[np.int64]  # (R, K)
-    suboptimal_pulls: npt.NDArray[np.int64]  # (R, K)
-    seeds: tuple[tuple[int, int], ...]
-    parameters: dict[str, Any]
-    seconds: float
-
-    @classmethod
-    def of(cls, world: WorldEntry, agent: AgentEntry, blocks: list[Block]) -> Curves:
-        """The blocks of one agent on one world, joined."""
-        return cls(
-            world,
-            agent,
-            blocks[0].rounds,
-            np.concatenate([block.regret for block in blocks]),
-            np.concatenate([block.pulls for block in blocks]),
-            np.concatenate([block.suboptimal_pulls for block in blocks]),
-            tuple(chain.from_iterable(block.seeds for block in blocks)),
-            blocks[0].parameters,
-            sum(block.seconds for block in blocks),
-        )
-
-    @property
-    def horizon(self) -> int:
-        """T."""
-        return int(self.rounds[-1])
-
-    @property
-    def final(self) -> Floats:
-        """(R,) the cumulative regret of each run in round T."""
-        return self.regret[:, -1]
-
-    def at(self, round_: float) -> Floats:
-        """(R,) the cumulative regret after a round, on the line between the rounds noted before and after it."""
-        rounds = np.concatenate(([0], self.rounds))
-        after = int(np.clip(np.searchsorted(rounds, round_), 1, len(self.rounds)))
-        share = (round_ - rounds[after - 1]) / (rounds[after] - rounds[after - 1])
-        before = self.regret[:, after - 2] if after > 1 else np.zeros(len(self.regret))
-        return np.asarray(before + share * (self.regret[:, after - 1] - before))
-
-    def between(self, first: float, last: float) -> Floats:
-        """(R,) the regret of the rounds after ``first`` up to ``last``."""
-        return self.at(last) - self.at(first)
+__all__ = ["Results", "collect", "tidy_table"]
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The curves of a study.
+    """The runs of a study.
 
     Attributes:
         study: what was asked.
-        curves: by the labels of world and agent.
+        curves: the runs by the labels of world and agent.
+        agents: the agents' entries by the same labels.
     """
 
     study: Study
-    curves: dict[str, dict[str, Curves]]
+    curves: dict[str, dict[str, Runs]]
+    agents: dict[str, dict[str, AgentEntry]]
 
-    def of(self, experiment: Experiment, world: WorldEntry) -> dict[str, Curves]:
-        """The curves of an experiment's agents on one of its worlds, by label."""
+    def of(self, experiment: Experiment, world: WorldEntry) -> dict[str, Runs]:
+        """The runs of an experiment's agents on one of its worlds, by label."""
         return {agent.label: self.curves[world.label][agent.label] for agent in experiment.agents}
 
+    def notes(self, world: WorldEntry) -> dict[str, str]:
+        """What must be said wherever the result of an agent on this world is shown, by the agent's label."""
+        return {label: agent.note for label, agent in self.agents[world.label].items() if agent.note}
 
-def collect(study: Study, outcome: Outcome) -> Results:
-    """The blocks of a study's units as curves under its labels."""
-    curves: dict[str, dict[str, Curves]] = {world.label: {} for world in study.worlds}
+
+def collect(study: Study, blocks: Mapping[Unit, Runs]) -> Results:
+    """The blocks of a study's units, joined, under its labels."""
+    curves: dict[str, dict[str, Runs]] = {world.label: {} for world in study.worlds}
+    agents: dict[str, dict[str, AgentEntry]] = {world.label: {} for world in study.worlds}
     for experiment in study.experiments:
         for world in experiment.worlds:
             for agent in experiment.agents:
-                blocks = [outcome.blocks[unit] for unit in blocks_of(experiment, world, agent)]
-                curves[world.label][agent.label] = Curves.of(world, agent, blocks)
-    return Results(study, curves)
+                units = blocks_of(experiment, world, agent)
+                curves[world.label][agent.label] = joined([blocks[unit] for unit in units])
+                agents[world.label][agent.label] = agent
+    return Results(study, curves, agents)
 
 
 def tidy_table(results: Results) -> bytes:
     """One Parquet table of everything: a row for each world, agent, run and noted round; entries in their words."""
-    unique: dict[tuple[str, str], Curves] = {}
-    for curve in chain.from_iterable(by_agent.values() for by_agent in results.curves.values()):
-        unique.setdefault((curve.world.words, curve.agent.words), curve)
-    table = pa.concat_tables(_rows(*words, curve) for words, curve in unique.items())
+    unique: dict[tuple[str, str], Runs] = {}
+    for world in results.study.worlds:
+        for label, agent in results.agents[world.label].items():
+            unique.setdefault((world.words, agent.words), results.curves[world.label][label])
+    table = pa.concat_tables(_rows(*words, runs) for words, runs in unique.items())
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     return bytes(sink.getvalue())
 
 
-def _rows(world: str, agent: str, curve: Curves) -> pa.Table:
-    runs, checkpoints = curve.regret.shape
+def _rows(world: str, agent: str, runs: Runs) -> pa.Table:
+    count, checkpoints = runs.regret.shape
     columns: dict[str, Iterable[object]] = {
-        "world": pa.repeat(world, runs * checkpoints),
-        "agent": pa.repeat(agent, runs * checkpoints),
-        "run": np.repeat(np.arange(runs, dtype=np.int32), checkpoints),
-        "round": np.tile(curve.rounds, runs),
-        "regret": curve.regret.ravel(),
+        "world": pa.repeat(world, count * checkpoints),
+        "agent": pa.repeat(agent, count * checkpoints),
+        "run": np.repeat(np.arange(count, dtype=np.int32), checkpoints),
+        "round": np.tile(runs.rounds, count),
+        "regret": runs.regret.ravel(),
     }
     return pa.table(columns)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
-from .blocks import Block, Runs
-from .spec import Study
+from ..agents.core.arguments import positive_int
+from ..runs import Runs
 from .store import Store
+from .study import Study
 from .units import Unit, units_of
 
 __all__ = ["Outcome", "Progress", "Simulate", "run"]
@@ -19,12 +22,12 @@ Simulate = Callable[..., Runs]
 
 
 class Progress(AbstractContextManager["Progress"], Protocol):
-    """Who is told how far a run is."""
+    """Receives progress updates."""
 
     def start(self, done: int, total: int) -> None:
         """There are ``total`` units, of which ``done`` are stored already."""
 
-    def advance(self, unit: Unit, block: Block) -> None:
+    def advance(self, unit: Unit, block: Runs) -> None:
         """A unit is computed and stored."""
 
 
@@ -37,7 +40,7 @@ class Outcome:
         computed: the units that were not in the store before.
     """
 
-    blocks: dict[Unit, Block]
+    blocks: dict[Unit, Runs]
     computed: tuple[Unit, ...] = field(default=())
 
     @property
@@ -59,6 +62,7 @@ def run(
     *,
     n_jobs: int | None = None,
     executor: Executor | None = None,
+    ready: Callable[[Unit, Runs], None] = lambda unit, runs: None,
 ) -> Outcome:
     """Compute what the store lacks of a study.
 
@@ -66,28 +70,36 @@ def run(
         study: what is asked.
         store: where results are and go.
         simulate: the engine, ``nsb.simulate`` or a function that answers as it does.
-        progress: who is told.
-        n_jobs: the engine's threads; by default all cores.
+        progress: receives progress updates.
+        n_jobs: how many threads; by default as many as there are cores.
         executor: computes units elsewhere (a process pool, ``dask.distributed.Client.get_executor()``, MPI); by
-            default they are computed here, one after the other, each on ``n_jobs`` threads.
+            default they are computed here, as many at once as there are threads.
+        ready: takes every unit as soon as its runs are there, those that were stored before too.
     """
+    threads = positive_int("n_jobs", n_jobs) if n_jobs is not None else os.cpu_count() or 1
     units = units_of(study)
     store.tidy(units)
     blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}
     missing = [unit for unit in units if unit not in blocks]
+    for unit, block in blocks.items():
+        ready(unit, block)
     with progress:
         progress.start(len(blocks), len(units))
-        for unit, block in _computed(missing, simulate, n_jobs, executor):
-            store.save(unit, block)
+        if executor is None:
+            computed = _computed_here(missing, store, simulate, threads)
+        else:
+            computed = _computed_by(executor, missing, store, simulate, n_jobs)
+        for unit, block in computed:
             blocks[unit] = block
+            ready(unit, block)
             progress.advance(unit, block)
     return Outcome(blocks, tuple(missing))
 
 
-def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Block:
+def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
     """The runs of one unit."""
-    return Block.of(
-        simulate(
+    try:
+        return simulate(
             unit.world.name,
             unit.agent.name,
             runs=unit.runs,
@@ -97,17 +109,44 @@ def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Block:
             n_jobs=n_jobs,
             first_run=unit.first_run,
         )
-    )
+    except Exception as error:
+        error.add_note(f"while {unit.agent.words} played {unit.world.words}")
+        raise
 
 
-def _computed(
-    units: list[Unit], simulate: Simulate, n_jobs: int | None, executor: Executor | None
-) -> Iterator[tuple[Unit, Block]]:
-    if executor is None:
-        for unit in units:
-            yield unit, compute(unit, simulate, n_jobs)
-        return
-    waiting = {executor.submit(compute, unit, simulate, n_jobs): unit for unit in units}
+def _computed_here(units: list[Unit], store: Store, simulate: Simulate, threads: int) -> Iterator[tuple[Unit, Runs]]:
+    """Units computed on threads; each stores its unit before it begins another: a kill costs what is in work."""
+    threads_of_each = max(1, threads // max(1, len(units)))
+
+    def computed(unit: Unit) -> Runs:
+        block = compute(unit, simulate, threads_of_each)
+        store.save(unit, block)
+        return block
+
+    pool = ThreadPoolExecutor(min(threads, max(1, len(units))))
+    patient = True
+    try:
+        yield from _as_completed(pool, computed, units)
+    except (KeyboardInterrupt, GeneratorExit):
+        patient = (
+            False  # whoever stops a run does not wait for the units in work; they end, and are stored, by themselves
+        )
+        raise
+    finally:
+        pool.shutdown(wait=patient, cancel_futures=True)
+
+
+def _computed_by(
+    executor: Executor, units: list[Unit], store: Store, simulate: Simulate, n_jobs: int | None
+) -> Iterator[tuple[Unit, Runs]]:
+    """Units computed elsewhere, and stored here when they arrive."""
+    for unit, block in _as_completed(executor, partial(compute, simulate=simulate, n_jobs=n_jobs), units):
+        store.save(unit, block)
+        yield unit, block
+
+
+def _as_completed(executor: Executor, work: Callable[[Unit], Runs], units: list[Unit]) -> Iterator[tuple[Unit, Runs]]:
+    waiting = {executor.submit(work, unit): unit for unit in units}
     try:
         for future in as_completed(waiting):
             yield waiting[future], future.result()

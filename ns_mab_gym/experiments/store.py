@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Self
 
-from .blocks import Block, BrokenFileError, from_parquet, to_parquet
+from ..files import write_atomically
+from ..runs import Runs
+from .parquet import BrokenFileError, from_parquet, to_parquet
 from .units import Unit
 
-__all__ = ["Store", "StoreError", "guarded", "write_atomically"]
+__all__ = ["Store", "StoreError", "guarded"]
 
 MARK = "README.txt"
 OWNER = "This folder belongs to ns_mab_gym.experiments."
@@ -26,7 +27,7 @@ The rest is made from units/ whenever the command is run.
 """
 
 
-class StoreError(Exception):
+class StoreError(ValueError):
     """The folder of results cannot be used; the message says why and what to do."""
 
 
@@ -35,13 +36,13 @@ class Store:
 
     Args:
         folder: where they are; made if need be, refused if it holds other things.
-        version: the version of the code that computes; results of another are set aside.
-        report: what to do with a line about a file that is not as it should be.
+        code: gives the version of the code that computes a unit; results of another version are set aside.
+        report: takes a line for the reader, about a file that is not as it should be.
     """
 
-    def __init__(self, folder: str | Path, version: str, report: Callable[[str], None] = print) -> None:
+    def __init__(self, folder: str | Path, code: Callable[[Unit], str], report: Callable[[str], None] = print) -> None:
         self.folder = Path(folder)
-        self.version = version
+        self.code = code
         self.report = report
         self.units, self.aside = self.folder / "units", self.folder / "aside"
         self._lock: IO[str] | None = None
@@ -73,20 +74,20 @@ class Store:
 
     def path(self, unit: Unit) -> Path:
         """Where the result of a unit is, or will be."""
-        return self.units / unit.file_name(self.version)
+        return self.units / unit.file_name(self.code(unit))
 
-    def save(self, unit: Unit, block: Block) -> None:
+    def save(self, unit: Unit, block: Runs) -> None:
         """Store a result: under its name only when it is whole and on the disk."""
         with guarded(self.folder, "store a result in"):
-            write_atomically(self.path(unit), to_parquet(unit, self.version, block))
+            write_atomically(self.path(unit), to_parquet(unit, self.code(unit), block))
 
-    def load(self, unit: Unit) -> Block | None:
+    def load(self, unit: Unit) -> Runs | None:
         """The result of a unit, or ``None`` where it must be computed; a broken file is reported and set aside."""
         path = self.path(unit)
         if not path.is_file() and not self._recalled(path):
             return None
         try:
-            return from_parquet(path, unit, self.version)
+            return from_parquet(path, unit, self.code(unit))
         except BrokenFileError as error:
             self.report(f"{path.name}: {error}; set aside, to be computed again")
             self._set_aside(path)
@@ -94,7 +95,7 @@ class Store:
 
     def tidy(self, wanted: Iterable[Unit]) -> None:
         """Set aside every file that is not the result of a wanted unit, so that the folder is one table."""
-        names = {unit.file_name(self.version) for unit in wanted}
+        names = {unit.file_name(self.code(unit)) for unit in wanted}
         others = [path for path in self.units.iterdir() if path.name not in names]
         for path in others:
             self._set_aside(path)
@@ -113,20 +114,6 @@ class Store:
         except OSError:
             return False
         return True
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, sync it and rename it: a reader finds it whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as handle:
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 @contextlib.contextmanager

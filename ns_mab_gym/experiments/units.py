@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import re
@@ -11,14 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .spec import AgentEntry, Experiment, Study, WorldEntry
+from .study import AgentEntry, Experiment, Study, WorldEntry
 
-__all__ = ["BLOCK", "Unit", "blocks_of", "code_version", "units_of"]
+__all__ = ["BLOCK", "Unit", "blocks_of", "units_of"]
 
-BLOCK = 25  # runs in a unit: a few tenths of a second of work, the most that a kill can cost
-PACKAGE = Path(__file__).resolve().parents[1]
-# What decides the numbers of a run. Statistics, figures and reports are made anew each time.
-SOURCES = ("agents", "worlds", "envs", "theory/facts.py", "theory/matrix.py", "*.py")
+BLOCK = 25  # runs in a unit: about a second of work, the most that a kill can cost a thread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,16 +41,16 @@ class Unit:
             "runs": self.runs,
         }
 
-    def identity(self, version: str) -> str:
+    def identity(self, code: str) -> str:
         """The hash of what is asked and of the code that answers."""
-        asked = json.dumps({"code": version, **self.description()}, sort_keys=True)
+        asked = json.dumps({"code": code, **self.description()}, sort_keys=True)
         return hashlib.sha256(asked.encode()).hexdigest()
 
-    def file_name(self, version: str) -> str:
+    def file_name(self, code: str) -> str:
         """A name that people can read and that differs whenever the identity does."""
         parts = (self.world.words, self.agent.words, f"{self.first_run}-{self.first_run + self.runs - 1}")
         readable = "--".join(re.sub(r"[^\w.=,-]+", "_", part)[:60] for part in parts)
-        return f"{readable}--{self.identity(version)[:16]}.parquet"
+        return f"{readable}--{self.identity(code)[:16]}.parquet"
 
 
 def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:
@@ -87,16 +83,6 @@ def units_of(study: Study) -> list[Unit]:
     )
 
 
-@lru_cache(maxsize=1)
-def code_version() -> str:
-    """A hash of the code that decides the numbers: comments, docstrings and formatting do not count."""
-    digest = hashlib.sha256()
-    for file in _sources():
-        digest.update(file.relative_to(PACKAGE).as_posix().encode())
-        digest.update(_meaning(file.read_text(encoding="utf-8")).encode())
-    return digest.hexdigest()[:16]
-
-
 def _sha256_of(file: Path | None) -> str | None:
     return None if file is None else _sha256(file, file.stat().st_mtime_ns)
 
@@ -104,18 +90,3 @@ def _sha256_of(file: Path | None) -> str | None:
 @lru_cache(maxsize=64)
 def _sha256(file: Path, modified: int) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def _sources() -> list[Path]:
-    places = [place for pattern in SOURCES for place in sorted(PACKAGE.glob(pattern))]
-    return [file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))]
-
-
-def _meaning(source: str) -> str:
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node
-        ):
-            del node.body[0]
-    return ast.dump(tree)

@@ -5,9 +5,9 @@ try:
 except ImportError:
     raise ImportError("ns_mab_gym.rl needs Stable-Baselines3: pip install 'ns-mab-gym[rl]'") from None
 
-from .agent import SB3Agent
-from .algorithms import algorithm, algorithms
-from .simulation import simulate
+from ..play.engine import simulate
+from .algorithm_table import algorithm, algorithms
+from .sb3_agent import SB3Agent
 from .vec_env import SB3VecEnv
 
 __all__ = ["SB3Agent", "SB3VecEnv", "algorithm", "algorithms", "simulate"]

@@ -16,7 +16,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def split_infos(infos: Info, n: int) -> list[Info]:
-    """One dictionary an environment, of Python numbers and of rows of arrays; column by column, hence fast."""
+    """One dictionary per environment, of Python numbers and of rows of arrays; column by column, hence fast."""
     keys = [key for key in infos if not key.startswith("_")]
     present = {key: infos.get(f"_{key}") for key in keys}
     if all(mask is None or mask.all() for mask in present.values()):

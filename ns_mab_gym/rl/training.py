@@ -14,11 +14,11 @@ import numpy.typing as npt
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecMonitor
 
-from ..agents.checks import choice, positive_int
+from ..agents.core.arguments import choice, positive_int
 from ..wrappers import VectorWindowedStatistics
 from ..wrappers.memory import VectorWrapper
-from .agent import SB3Agent
-from .algorithms import algorithm
+from .algorithm_table import algorithm
+from .sb3_agent import SB3Agent
 from .vec_env import SB3VecEnv
 
 __all__ = ["SETTINGS", "LearningCurve", "RegretMeter", "Training", "train"]

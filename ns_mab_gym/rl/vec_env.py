@@ -14,7 +14,7 @@ from .infos import LazyInfos, split_infos
 
 __all__ = ["SB3VecEnv"]
 
-PER_ENV = ("means", "np_random", "np_random_seed")  # attributes with one entry a sub-environment
+PER_ENV = ("means", "np_random", "np_random_seed")  # attributes with one entry per sub-environment
 
 
 class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
@@ -69,7 +69,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         self._actions = actions
 
     def step_wait(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], Any]:
-        """Pull them."""
+        """Pull the arms that were noted."""
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         over = terminated | truncated
         if over.any():

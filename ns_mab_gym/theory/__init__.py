@@ -6,15 +6,24 @@ Definitions, theorems and assumptions are counted in the order in which the pape
 (Bernoulli), 2 (subgaussian), 3 (Lipschitz), 4 (smoothness).
 """
 
-from .bounds import Bound, bound, bounds
+from ..means import (
+    Leaders,
+    as_means,
+    best_arm_switches,
+    best_arms,
+    breakpoints,
+    knowledge,
+    leaders,
+    lipschitz,
+    variation,
+)
 from .description import Description, WindowFacts, describe
-from .facts import best_arm_switches, best_arms, breakpoints, knowledge, lipschitz, variation
 from .learners import AssumptionError
-from .matrix import Leaders, as_means, leaders
-from .phases import general_breakpoints, phases, pseudophase_set, pseudophases
-from .recommend import Recommendation, recommend_window, window_grid
-from .regret import RegretCurve, regret_curve
+from .partitions import general_breakpoints, phases, pseudophase_set, pseudophases
+from .recommendation import Recommendation, recommend_window, window_grid
+from .regret_curves import RegretCurve, regret_curve
 from .sets import gap, gaps, learnable_set, margins, unlearnable_set
+from .theorems import Bound, bound, bounds
 from .ties import TieGrowth, near_ties, tie_growth
 
 __all__ = [

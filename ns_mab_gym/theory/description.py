@@ -7,15 +7,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from ns_mab_gym.agents.checks import positive
-from ns_mab_gym.agents.knowledge import Knowledge
-
-from .facts import knowledge
-from .matrix import Floats, Leaders, as_means, leaders
-from .phases import general_breakpoints_of
-from .recommend import Recommendation, recommend_window
+from ..agents.core.arguments import positive
+from ..agents.core.knowledge import Knowledge
+from ..means import Floats, Leaders, as_means, knowledge, leaders
+from .partitions import general_breakpoints_of
+from .recommendation import Recommendation, recommend_window
 from .sets import margins_of
-from .tables import number, table
+from .text_tables import number, table
 from .ties import tie_growth
 
 __all__ = ["Description", "WindowFacts", "describe"]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ns_mab_gym.agents.checks import choice, positive
-
-from .matrix import Floats
+from ..agents.core.arguments import choice, positive
+from ..means import Floats
 
 __all__ = ["BERNOULLI", "LEARNERS", "AssumptionError", "Learner", "as_learner"]
 

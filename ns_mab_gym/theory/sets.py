@@ -15,8 +15,8 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from .matrix import Floats, Ints, Leaders, Mask, as_means, leaders
-from .windows import Windows, as_windows, trailing
+from ..means import Floats, Ints, Leaders, Mask, as_means, leaders
+from .extremes import Windows, as_windows, trailing
 
 __all__ = ["gap", "gaps", "learnable_set", "margins", "margins_of", "unlearnable_set"]
 

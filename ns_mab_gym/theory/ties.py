@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ns_mab_gym.agents.checks import choice, positive
-
-from .matrix import Floats, Ints, Mask, as_means, blocks, leaders
+from ..agents.core.arguments import choice, positive
+from ..means import Floats, Ints, Mask, as_means, blocks, leaders
 
 __all__ = ["TieGrowth", "near_ties", "tie_growth"]
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from ..agents.checks import choice, known_parameters
-from .base import World
+from .catalogue import WORLDS, card, kind, make, names, register
 from .drawn import Mixed, Piecewise, RandomWalk
 from .monotone import Rising, Rotting
 from .paper import Abrupt, GeneralAbrupt, Smooth
 from .synthetic import Periodic, Stationary, Variation
 from .table import Table, read_means
+from .world import World
 
 __all__ = [
     "Abrupt",
@@ -27,12 +24,16 @@ __all__ = [
     "Table",
     "Variation",
     "World",
+    "card",
+    "kind",
     "make",
     "names",
     "read_means",
+    "register",
 ]
 
-WORLDS: dict[str, type[World]] = {
+# name: the class.
+HOUSE: dict[str, type[World]] = {
     "abrupt": Abrupt,
     "general-abrupt": GeneralAbrupt,
     "smooth": Smooth,
@@ -47,24 +48,5 @@ WORLDS: dict[str, type[World]] = {
     "table": Table,
 }
 
-
-def names() -> list[str]:
-    """The names that :func:`make` knows."""
-    return list(WORLDS)
-
-
-def make(world: World | str | Mapping[str, Any], **parameters: Any) -> World:
-    """A world from its name, from what :meth:`World.to_dict` gave, or from another world.
-
-    Args:
-        world: a name, a mapping with a ``name`` and parameters, or a world.
-        parameters: parameters to set or to change.
-    """
-    if isinstance(world, World):
-        return world.with_parameters(**parameters) if parameters else world
-    if isinstance(world, Mapping):
-        described = dict(world)
-        return make(described.pop("name", None), **(described | parameters))
-    kind = WORLDS[choice("world", world, WORLDS)]
-    known_parameters(f"world {world!r}", parameters, kind.parameters())
-    return kind(**parameters)
+for _name, _kind in HOUSE.items():
+    WORLDS.add(_name, _kind)

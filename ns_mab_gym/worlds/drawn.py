@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.checks import fraction, positive, positive_int
-from .base import FloatArray
+from ..agents.core.arguments import fraction, positive, positive_int
 from .synthetic import ManyArms
+from .world import FloatArray
 
 __all__ = ["Mixed", "Piecewise", "RandomWalk"]
 

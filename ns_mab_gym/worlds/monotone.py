@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..agents.checks import positive
-from .base import FloatArray
+from ..agents.core.arguments import positive
 from .synthetic import ManyArms
+from .world import FloatArray
 
 __all__ = ["Rising", "Rotting"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.checks import positive, positive_int
-from .base import FloatArray, World
+from ..agents.core.arguments import positive, positive_int
+from .world import FloatArray, World
 
 __all__ = ["Abrupt", "GeneralAbrupt", "Smooth"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..agents.checks import positive, positive_int
-from .base import FloatArray, World
+from ..agents.core.arguments import positive, positive_int
+from .world import FloatArray, World
 
 __all__ = ["ManyArms", "Periodic", "Stationary", "Variation"]
 
@@ -28,7 +28,7 @@ class Stationary(World):
         """Check that there are two finite means or more."""
         super().__post_init__()
         if not isinstance(self.mu, Iterable) or not all(isinstance(m, int | float | np.number) for m in self.mu):
-            raise TypeError(f"mu must be a sequence of numbers, one an arm, got {self.mu!r}")
+            raise TypeError(f"mu must be a sequence of numbers, one per arm, got {self.mu!r}")
         object.__setattr__(self, "mu", tuple(float(m) for m in self.mu))
         positive_int("the number of means in mu", len(self.mu), least=2)
         if not np.isfinite(self.mu).all():
@@ -45,7 +45,11 @@ class Stationary(World):
 
 @dataclass(frozen=True, kw_only=True)
 class ManyArms(World):
-    """A world with any number of arms; the base of most."""
+    """A world with any number of arms; the base of most.
+
+    Attributes:
+        n_arms: K, the number of arms.
+    """
 
     n_arms: int = 10
 

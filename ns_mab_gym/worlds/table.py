@@ -1,22 +1,21 @@
-"""Your own world: a table of means, one column an arm, one row a round."""
+"""Your own world: a table of means, one column per arm, one row per round."""
 
 from __future__ import annotations
 
 import csv
 import zipfile
-from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.checks import choice, positive_int
-from .base import FloatArray, World
+from ..agents.core.arguments import choice, positive_int
+from ..means import as_means
+from .world import FloatArray, World
 
-__all__ = ["Table", "as_matrix", "is_number", "read_means"]
+__all__ = ["Table", "is_number", "read_means"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +57,13 @@ class Table(World):
 
     @cached_property
     def _values(self) -> FloatArray:
-        return read_means(self.path) if self.path is not None else as_matrix("rows", self.rows)
+        if self.path is not None:
+            return read_means(self.path)
+        assert self.rows is not None
+        return np.array(as_means(self.rows, "rows"))
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        return self._values.copy()
+        return np.array(self._values)
 
 
 def read_means(path: str | Path) -> FloatArray:
@@ -82,7 +84,7 @@ def _read_csv(file: Path) -> FloatArray:
     if numbered and not any(is_number(cell) for cell in numbered[0][1]):
         del numbered[0]  # a header of arm names
     if not numbered:
-        raise ValueError(f"{str(file)!r} holds no means; give one row a round and one column an arm")
+        raise ValueError(f"{str(file)!r} holds no means; give one row per round and one column per arm")
     width = len(numbered[0][1])
     for line, row in numbered:
         if len(row) != width:
@@ -90,7 +92,7 @@ def _read_csv(file: Path) -> FloatArray:
         for column, cell in enumerate(row, start=1):
             if not is_number(cell):
                 raise ValueError(f"{str(file)!r}, line {line}, column {column}: {cell!r} is not a number")
-    return as_matrix(repr(str(file)), [[float(cell) for cell in row] for _, row in numbered])
+    return as_means([[float(cell) for cell in row] for _, row in numbered], repr(str(file)))
 
 
 def _read_parquet(file: Path) -> FloatArray:
@@ -107,7 +109,7 @@ def _read_parquet(file: Path) -> FloatArray:
         kind = str(table.schema.field(column).type)
         if not kind.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
             raise ValueError(f"{str(file)!r}, column {column!r}: {kind} is not a number")
-    return as_matrix(repr(str(file)), [column.to_numpy() for column in table.columns], transpose=True)
+    return as_means(np.array([column.to_numpy() for column in table.columns]).T, repr(str(file)))
 
 
 def _read_npz(file: Path) -> FloatArray:
@@ -117,39 +119,7 @@ def _read_npz(file: Path) -> FloatArray:
         keys = archive.files
         if len(keys) != 1 and "means" not in keys:
             raise ValueError(f"{str(file)!r} holds {keys}; save one array, or call the array of means 'means'")
-        return as_matrix(repr(str(file)), archive["means" if "means" in keys else keys[0]])
-
-
-def as_matrix(source: str, values: Any, *, transpose: bool = False) -> FloatArray:
-    """A checked (T, K) float64 copy of the values; ``source`` is what messages call them."""
-    if isinstance(values, Sequence) and len({len(row) for row in values if isinstance(row, Sized)}) > 1:
-        raise ValueError(f"the rows of {source} differ in length; every round needs one mean for each arm")
-    try:
-        given = np.asarray(values)
-        if not _holds_numbers(given):
-            raise TypeError
-        matrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{source} holds something that is not a number") from None
-    if transpose:
-        matrix = np.ascontiguousarray(matrix.T)
-    if matrix.size == 0:
-        raise ValueError(f"{source} is empty; give one row a round and one column an arm")
-    if matrix.ndim != 2:
-        raise ValueError(f"{source} must be a table of T rounds by K arms, got shape {matrix.shape}")
-    if matrix.shape[1] < 2:
-        raise ValueError(f"a bandit needs at least 2 arms, {source} has {matrix.shape[1]} column")
-    if not np.isfinite(matrix).all():
-        bad = np.argwhere(~np.isfinite(matrix))[0] + 1
-        raise ValueError(f"{source} is NaN or infinite at round {bad[0]}, arm {bad[1]}")
-    return matrix
-
-
-def _holds_numbers(array: npt.NDArray[Any]) -> bool:
-    """Whether there is no text in the array; NumPy alone would take the text "0.5" for a number."""
-    if array.dtype.kind == "O":
-        return not any(isinstance(cell, str) for cell in array.flat)
-    return array.dtype.kind in "iuf"
+        return as_means(archive["means" if "means" in keys else keys[0]], repr(str(file)))
 
 
 def is_number(cell: str) -> bool:

@@ -6,9 +6,9 @@ in any order, and each remembers what the observation said, not what a reward wr
 
 from .availability import ArmAvailability
 from .delay import DelayedRewards
-from .history import LastRounds, VectorLastRounds
-from .reward import StandardizeReward, VectorStandardizeReward
-from .statistics import VectorWindowedStatistics, WindowedStatistics
+from .last_rounds import LastRounds, VectorLastRounds
+from .standardize import StandardizeReward, VectorStandardizeReward
+from .windowed_statistics import VectorWindowedStatistics, WindowedStatistics
 
 __all__ = [
     "ArmAvailability",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium.error import InvalidAction
 from gymnasium.utils import RecordConstructorArgs
 
-from ..agents.checks import choice, fraction
+from ..agents.core.arguments import choice, fraction
 from .memory import BoolArray, Features, bandit_space, extended
 from .streams import OwnGenerator
 
@@ -55,7 +55,7 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
         return self._mask.copy()
 
     def _draw_mask(self) -> None:
-        """One draw of K uniforms a round, and one that picks the arm to open if all are closed."""
+        """One draw of K uniforms per round, and one that picks the arm to open if all are closed."""
         *uniforms, rescue = self._rng.random(self._n_arms + 1)
         self._mask: BoolArray = np.array(uniforms) < self._probability
         if not self._mask.any():

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.utils import RecordConstructorArgs
 
-from ..agents.checks import positive_int
+from ..agents.core.arguments import positive_int
 from .memory import Features, bandit_space
 from .streams import OwnGenerator
 

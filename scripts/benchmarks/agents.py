@@ -1,4 +1,4 @@
-"""What a step costs: the paper's agents against a floor of draws, threads, growth in K and T, and public libraries.
+"""What a step costs: the paper's agents against a floor of draws, and two threads against one.
 
 The floor is the time that NumPy's vectorised ``Generator.beta`` takes for T × K draws from the posteriors that
 Beta-SWTS meets in the same world: what a sampler that does nothing but draw would need.
@@ -6,13 +6,12 @@ Beta-SWTS meets in the same world: what a sampler that does nothing but draw wou
 
 from __future__ import annotations
 
-import importlib.util
 import statistics
 from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks import _growth
+from benchmarks._outcome import Outcome
 
 import ns_mab_gym as nsb
 
@@ -46,8 +45,8 @@ def posteriors() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     return successes + 1, pulls - successes + 1
 
 
-def marks() -> bool:
-    """One table: microseconds a step of every agent, and the ratio to the floor measured beside it."""
+def marks() -> Outcome:
+    """One table: microseconds per step of every agent, and the ratio to the floor measured beside it."""
     a, b = posteriors()
     rng = np.random.default_rng(0)
     for name in MARKS:
@@ -62,15 +61,18 @@ def marks() -> bool:
             seconds = nsb.simulate(WORLD, name, runs=1, seed=repeat, n_jobs=1).seconds
             steps[name].append(seconds / HORIZON)
             ratios[name].append(seconds / floor)
+    medians = {
+        name: {"microseconds": statistics.median(steps[name]) * 1e6, "ratio": statistics.median(ratios[name])}
+        for name in MARKS
+    }
     print(f"agents: {WORLD}, K = {ARMS}, T = {HORIZON:,}, medians of {REPEATS}")
-    print(f"  {'agent':<12} {'µs a step':>9} {'ratio to the floor':>19} {'at most':>8}")
-    for name, mark in MARKS.items():
-        step, ratio = statistics.median(steps[name]) * 1e6, statistics.median(ratios[name])
-        print(f"  {name:<12} {step:>9.3f} {ratio:>19.3f} {mark:>8}")
-    return all(statistics.median(ratios[name]) <= mark for name, mark in MARKS.items())
+    print(f"  {'agent':<12} {'µs per step':>11} {'ratio to the floor':>19} {'at most':>8}")
+    for name, each in medians.items():
+        print(f"  {name:<12} {each['microseconds']:>11.3f} {each['ratio']:>19.3f} {MARKS[name]:>8}")
+    return Outcome(all(each["ratio"] <= MARKS[name] for name, each in medians.items()), {"agents": medians})
 
 
-def threads() -> bool:
+def threads() -> Outcome:
     """Two threads against one."""
 
     def seconds(n_jobs: int) -> float:
@@ -80,16 +82,10 @@ def threads() -> bool:
 
     ratio = statistics.median(seconds(1) / seconds(2) for _ in range(5))
     print(f"  two threads are {ratio:.2f} × as fast as one (at least {THREADS_MARK})")
-    return ratio >= THREADS_MARK
+    return Outcome(ratio >= THREADS_MARK, {"two_threads": ratio})
 
 
-def run() -> bool:
+def run() -> Outcome:
     """Print everything."""
-    within = [marks(), threads(), _growth.run()]
-    if importlib.util.find_spec("pymab") and importlib.util.find_spec("river"):
-        from benchmarks import _peers
-
-        within.append(_peers.run())
-    else:
-        print("  pymab and river are not installed: pip install -e '.[bench]' to compare with them")
-    return all(within)
+    single, both = marks(), threads()
+    return Outcome(single.within and both.within, single.figures | both.figures)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from benchmarks._outcome import Outcome
+
 from ns_mab_gym import agents
 
 LIMIT = 1.0
 FIRST_CALL = """
 import sys, time
 import ns_mab_gym as nsb
-from ns_mab_gym import engine, compiled
+from ns_mab_gym.play import engine, loop
 nsb.agents.kind(sys.argv[1])
 began = time.perf_counter()
 nsb.simulate("NSBandit-Abrupt-v0", sys.argv[1], runs=1, env_kwargs={"horizon": 100})
@@ -24,11 +26,11 @@ def seconds(agent: str) -> float:
     return float(subprocess.check_output([sys.executable, "-c", FIRST_CALL, agent], text=True))
 
 
-def run() -> bool:
+def run() -> Outcome:
     """Print the time of every agent."""
     times = {}
     for agent in agents.names():
         seconds(agent)  # compiles, if nobody has
         times[agent] = min(seconds(agent) for _ in range(3))
         print(f"loading: {agent:<12} {times[agent]:.2f} s to the end of the first call (below {LIMIT:g})")
-    return max(times.values()) < LIMIT
+    return Outcome(max(times.values()) < LIMIT, {"seconds": times})

@@ -7,27 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples import example_agent
 from numba import njit
 
-from ns_mab_gym import agents, theory
-from ns_mab_gym.agents.kernel import act, observe
-
-
-def _known(n_arms: int, horizon: int) -> agents.Knowledge:
-    """What is true of a world with two phases, in which every formula has something to work with."""
-    phases = np.linspace(0.1, 0.9, n_arms)
-    means = np.repeat([phases, phases[::-1]], [horizon - horizon // 2, horizon // 2], axis=0)
-    return theory.knowledge(means)
+from ns_mab_gym import agents
+from ns_mab_gym.agents.core.kernel import act, observe
 
 
 @pytest.fixture(scope="session")
 def example() -> Callable[..., agents.Agent]:
     """A function from an agent's name to an agent that its own formulas tuned for a small world."""
-
-    def make(name: str, n_arms: int = 3, horizon: int = 400, **parameters: Any) -> agents.Agent:
-        return agents.make(name, knowledge=_known(n_arms, horizon), **parameters)
-
-    return make
+    return example_agent
 
 
 @njit  # without a cache on disk, which would not notice an edit of an agent

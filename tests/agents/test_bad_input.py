@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples import HOUSE, WINDOWED
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.base import UnsuitableRewardsError
+from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 
-WINDOWED = [name for name in agents.names() if "window" in agents.kind(name).tunable()]
 HINTS = dict.fromkeys(WINDOWED, r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000") | {
     "sw-kl-ucb": r"; the paper takes sigma\^\(-4/5\), 252 for sigma = 0.001"
 }
@@ -61,7 +61,7 @@ def test_parameters(name, parameters, error, words):
         agents.make(name, 3, 1_000, **parameters)
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize("n_arms", [0, 1, -4, 2.0, "ten"])
 def test_numbers_of_arms(name, n_arms, example):
     with pytest.raises((ValueError, TypeError), match="n_arms must be an integer of at least 2, got "):
@@ -115,7 +115,7 @@ def test_an_unknown_attribute_of_the_package():
         _ = agents.UCB1000
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize(
     ("arm", "error"), [(3, ValueError), (-1, ValueError), (10**20, ValueError), (1.0, TypeError), ("1", TypeError)]
 )
@@ -126,7 +126,7 @@ def test_arms_out_of_range(name, arm, error, example):
     assert agent.state_dict().keys() == example(name, 3).state_dict().keys()
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), -float("inf"), np.float32("nan")])
 @pytest.mark.parametrize("binarize", [False, True])
 def test_rewards_that_are_no_numbers(name, reward, binarize, example):
@@ -140,7 +140,7 @@ def test_rewards_that_are_no_numbers(name, reward, binarize, example):
         np.testing.assert_array_equal(agent.state_dict()[key], value)
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize("reward", [0.5, -0.1, 1.5, 2.0])
 def test_rewards_that_an_agent_cannot_take(name, reward, example):
     agent = example(name, 3)
@@ -163,7 +163,7 @@ def test_rewards_that_an_agent_cannot_take(name, reward, example):
 
 def test_what_each_agent_takes():
     """By their papers: Beta posteriors count successes, KL and Exp3 are for [0, 1], the rest for any reward."""
-    takes = {name: agents.kind(name).accepts for name in agents.names()}
+    takes = {name: agents.kind(name).accepts for name in HOUSE}
     assert {takes["beta-swts"], takes["ts"]} == {"binary"}
     assert {takes["kl-ucb"], takes["sw-kl-ucb"], takes["rexp3"]} == {"unit"}
     assert takes["gamma-swgts"] == "real"

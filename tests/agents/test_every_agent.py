@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import doctest
 import io
 import pickle
 
 import numpy as np
 import pytest
+from examples import HOUSE
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.cards import SECTIONS
+from ns_mab_gym.agents.core.cards import SECTIONS
 
 K = 4
-every_agent = pytest.mark.parametrize("name", agents.names())
+every_agent = pytest.mark.parametrize("name", HOUSE)
 
 
 def play(agent: agents.AgentProtocol, rounds: int, luck: np.random.Generator) -> list[int]:
@@ -199,17 +201,25 @@ def test_its_card_is_complete(name):
     assert agents.card(name) == card  # a second time: a module of that name would have taken its place
     kind = agents.kind(name)
     assert card.name == name
-    for field in dataclasses.fields(card):
-        if field.name != "parameters":
-            assert getattr(card, field.name).strip(), f"{field.name} is empty"
+    assert card.summary.strip()
+    assert set(card.facts) == {*map(str.lower, SECTIONS), "rewards"}
     for section in SECTIONS:
         assert getattr(card, section.lower()).endswith((".", ")", ").")), f"{section} ends in mid-sentence"
-    own = {f.name for f in dataclasses.fields(kind)} - {f.name for f in dataclasses.fields(agents.Agent)}
-    assert set(card.parameters) == own
-    text = str(card)
-    assert text.startswith(f"{name}: {card.summary}")
-    for part in (card.source, card.rule, card.tuning, card.knowledge, card.rewards, card.deviations, *card.parameters):
-        assert part in text
+    assert list(card.parameters) == [f.name for f in dataclasses.fields(kind)]
+    printed = " ".join(str(card).split())
+    assert printed.startswith(f"{name}: {card.summary}")
+    for part in (*card.facts.values(), *card.parameters):
+        assert " ".join(part.split()) in printed
+    with pytest.raises(AttributeError, match="this card has no fact 'colour'; it has source, rule"):
+        _ = card.colour
+
+
+@every_agent
+def test_its_docstring_shows_it_at_work(name):
+    """An example that the doctests run, which makes the agent or tunes it."""
+    kind = agents.kind(name)
+    examples = doctest.DocTestParser().get_examples(kind.__doc__)
+    assert any(f"{kind.__name__}(" in each.source or f"{kind.__name__}.tune(" in each.source for each in examples)
 
 
 @every_agent

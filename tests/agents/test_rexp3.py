@@ -68,7 +68,7 @@ def test_weights_and_probabilities_equal_brute_force(n_arms, gamma, batch, rewar
         state = agent.state_dict()
         logs = log_weights(history, n_arms, gamma, batch)
         np.testing.assert_allclose(state["state.probabilities"], mixture(logs, gamma), rtol=1e-12)
-        np.testing.assert_allclose(state["state.log_weights"], logs, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(state["state.weights.logs"], logs, rtol=1e-12, atol=1e-14)
         assert math.fsum(state["state.probabilities"]) == pytest.approx(1, abs=1e-12)
         agent.observe(arm, reward)
         history.append((arm, reward))
@@ -132,8 +132,8 @@ def test_weights_never_overflow():
         logs[arm] += 0.1 * (reward / float(agent.state.probabilities[arm])) / 2
         agent.observe(arm, reward)
     assert max(logs) > 5_000
-    assert np.isfinite(agent.state.weights).all()
-    np.testing.assert_allclose(agent.state.log_weights, logs, rtol=1e-9)
+    assert np.isfinite(agent.state.weights.plain).all()
+    np.testing.assert_allclose(agent.state.weights.logs, logs, rtol=1e-9)
 
 
 def test_the_least_probability_is_the_uniform_share():

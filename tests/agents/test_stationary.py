@@ -19,11 +19,12 @@ import math
 
 import numpy as np
 import pytest
+from examples import HOUSE
 
 from ns_mab_gym import agents, simulate, worlds
 
 WORLD = worlds.Stationary(mu=(0.1, 0.9), horizon=20_000)
-LEARNERS = [name for name in agents.names() if name != "random"]
+LEARNERS = [name for name in HOUSE if name != "random"]
 WINDOWED = [name for name in LEARNERS if "window" in agents.kind(name).tunable()]
 MARKS = {"ser4": 1.0}
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from examples import HOUSE
 
 from ns_mab_gym import agents, theory, worlds
 from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
@@ -110,7 +111,7 @@ def test_arguments_win_over_the_knowledge(abrupt):
     assert agents.make("beta-swts", 4, 10_000, knowledge=abrupt).window == 1213
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", HOUSE)
 def test_what_describe_knows_is_enough_for_every_agent(name):
     means = np.random.default_rng(0).random((300, 3))
     agent = agents.make(name, knowledge=theory.describe(means))

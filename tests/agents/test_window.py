@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from examples import WINDOWED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.saving import restore_generator
+from ns_mab_gym.agents.core.saving import restore_generator
 
-WINDOWED = [name for name in agents.names() if "window" in agents.kind(name).tunable()]
 REWARDS = {
     "binary": st.sampled_from([0.0, 1.0]),
     "unit": st.floats(0, 1),

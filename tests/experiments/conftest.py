@@ -1,11 +1,17 @@
-"""A stand-in for the engine: fast, deterministic, paired, and it keeps a record of what it was asked."""
+"""What the tests of experiments and commands share: a stand-in for the engine, a small study, Python in a process.
 
-from types import SimpleNamespace
+The stand-in is fast, deterministic and paired, and keeps a record of what it was asked.
+"""
+
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+from ns_mab_gym.runs import Runs
 
 HORIZON, ARMS, POINTS = 1_000, 10, 20
 
@@ -25,7 +31,7 @@ class FakeEngine:
             shared = np.random.default_rng((seed, run, 0)).random(POINTS)
             own = np.random.default_rng((seed, run, len(agent))).random(POINTS)
             curves.append(np.cumsum(slope * 5 + shared + own))
-        return SimpleNamespace(
+        return Runs(
             rounds=rounds,
             regret=np.array(curves),
             pulls=np.full((runs, ARMS), HORIZON // ARMS),
@@ -85,3 +91,15 @@ class Quiet:
 @pytest.fixture
 def progress():
     return Quiet()
+
+
+@pytest.fixture
+def python(tmp_path):
+    """A function that runs Python with arguments, in a process and a folder of its own; ``path`` can be imported."""
+
+    def run(*arguments, path=None):
+        environment = os.environ | ({} if path is None else {"PYTHONPATH": str(path)})
+        command = [sys.executable, *map(str, arguments)]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+
+    return run

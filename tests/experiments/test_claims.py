@@ -1,33 +1,34 @@
 """Verdicts: clear runs decide a claim either way, unclear or few runs do not."""
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ns_mab_gym.experiments import AgentEntry, Curves, WorldEntry, paper
-from ns_mab_gym.experiments.claims import CLAIMS, Evidence, Verdict, decisions, judge, phases, places, worldfacts
+from ns_mab_gym.experiments import paper_study
+from ns_mab_gym.experiments.claims import CLAIMS, Evidence, Verdict, decisions, judge, over_time, places, world_facts
 from ns_mab_gym.experiments.claims.rules import Pair, equal, less
+from ns_mab_gym.runs import Runs
 from ns_mab_gym.worlds import Abrupt, Smooth
 
 HORIZON = 5_000
 ROUNDS = np.arange(1, 101) * 50
 
 
-def curves(label, slopes, runs=30, noise=5.0, note=""):
+def curves(label, slopes, runs=30, noise=5.0):
     """Runs whose regret grows by a slope (or one for each noted round), with noise of their own."""
     rng = np.random.default_rng(zlib.crc32(label.encode()))
     steps = np.broadcast_to(np.asarray(slopes, float), 100) * 50
     regret = np.cumsum(steps) + rng.normal(0, noise, size=(runs, 1))
     pulls = np.tile([100, round(float(steps.sum()))], (runs, 1))
-    agent = AgentEntry.of("ts", label=label, note=note)
-    seeds = tuple((run, run) for run in range(runs))
-    return Curves(WorldEntry.of("w"), agent, ROUNDS, regret, pulls, pulls, seeds, {}, 1.0)
+    seeds = [(run, run) for run in range(runs)]
+    return Runs(ROUNDS, regret, pulls, pulls, seeds, [{}] * runs, 1.0)
 
 
 def evidence(runs=30, noise=5.0, **slopes):
     made = {label: curves(label, slope, runs, noise) for label, slope in slopes.items()}
-    return Evidence(made, np.zeros((HORIZON, 2)), {"here": made})
+    return Evidence(made, np.zeros((HORIZON, 2)))
 
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -97,43 +98,42 @@ def test_best_from_tells_the_round_from_which_it_leads():
 def test_degrades_looks_at_every_phase_after_the_first():
     bounds = ((0, 20_000), (20_000, 40_000), (40_000, 50_000))
     recovers = np.where(ROUNDS <= 4_000, 0.3, 0.0)
-    assert phases.degrades("a", "b", bounds)(evidence(a=0.3, b=0.1)).verdict is HOLDS
-    assert phases.degrades("a", "b", bounds)(evidence(a=recovers, b=0.1)).verdict is FAILS
-    assert phases.more_after("a", "b", 20_000, 50_000)(evidence(a=recovers, b=0.1)).verdict is HOLDS
+    assert over_time.degrades("a", "b", bounds)(evidence(a=0.3, b=0.1)).verdict is HOLDS
+    assert over_time.degrades("a", "b", bounds)(evidence(a=recovers, b=0.1)).verdict is FAILS
+    assert over_time.more_after("a", "b", 20_000, 50_000)(evidence(a=recovers, b=0.1)).verdict is HOLDS
 
 
 def test_faster_after_a_change():
     jump = np.where(ROUNDS <= 2_000, 0.1, 0.3)
-    assert phases.faster_after(("a",), (20_000,), 5_000)(evidence(a=jump)).verdict is HOLDS
-    assert phases.faster_after(("a", "b"), (20_000,), 5_000)(evidence(a=jump, b=0.4 - jump)).verdict is FAILS
+    assert over_time.faster_after(("a",), (20_000,), 5_000)(evidence(a=jump)).verdict is HOLDS
+    assert over_time.faster_after(("a", "b"), (20_000,), 5_000)(evidence(a=jump, b=0.4 - jump)).verdict is FAILS
 
 
 def test_same_order_counts_reversed_pairs():
-    here = {label: curves(label, slope) for label, slope in {"a": 0.1, "b": 0.2, "c": 0.3}.items()}
-    there = {label: curves(label, slope) for label, slope in {"a": 0.3, "b": 0.2, "c": 0.1}.items()}
-    both = Evidence(here, np.zeros((HORIZON, 2)), {"here": here, "there": there})
+    elsewhere = {"here": evidence(a=0.1, b=0.2, c=0.3), "there": evidence(a=0.3, b=0.2, c=0.1)}
+    both = replace(elsewhere["here"], elsewhere=elsewhere)
     assert places.same_order("here", "here", "abc", exceptions=0)(both).verdict is HOLDS
     assert places.same_order("here", "there", "abc", exceptions=2)(both).verdict is FAILS
 
 
 def test_a_note_puts_a_star_wherever_the_agent_is_shown():
-    made = {"a": curves("a", 0.1, note="a choice of ours"), "b": curves("b", 0.2)}
-    finding = decisions.least("a", ("a", "b"))(Evidence(made, np.zeros((HORIZON, 2))))
+    noted = replace(evidence(a=0.1, b=0.2), notes={"a": "a choice of ours"})
+    finding = decisions.least("a", ("a", "b"))(noted)
     assert "a* " in finding.figures
-    assert finding.tests[0].left == "a*"
+    assert (finding.tests[0].left, finding.tests[0].right) == ("a*", "b")
 
 
 def test_worlds_decide_claims_about_themselves():
     abrupt = Evidence({}, Abrupt(horizon=HORIZON).means())
     stretches = ((0, 14_999), (14_999, 30_000), (30_000, 39_999), (39_999, 50_000))
-    assert worldfacts.best_arm_by_phase(stretches, (10, 1, 10, 1))(abrupt).verdict is HOLDS
-    assert worldfacts.best_arm_by_phase(stretches, (1, 10, 1, 10))(abrupt).verdict is FAILS
-    assert worldfacts.every_arm_best()(abrupt).verdict is FAILS
+    assert world_facts.best_arm_by_phase(stretches, (10, 1, 10, 1))(abrupt).verdict is HOLDS
+    assert world_facts.best_arm_by_phase(stretches, (1, 10, 1, 10))(abrupt).verdict is FAILS
+    assert world_facts.every_arm_best()(abrupt).verdict is FAILS
     smooth = Evidence({}, Smooth().means())
-    assert worldfacts.every_arm_best()(smooth).verdict is HOLDS
-    found = worldfacts.turns_best(10, 10_000, 20_000)(smooth)
+    assert world_facts.every_arm_best()(smooth).verdict is HOLDS
+    found = world_facts.turns_best(10, 10_000, 20_000)(smooth)
     assert (found.verdict, found.figures) == (HOLDS, "arm 10 is the best from round 10,950 to 20,466")
-    assert worldfacts.turns_best(10, 30_000, 40_000)(smooth).verdict is FAILS
+    assert world_facts.turns_best(10, 30_000, 40_000)(smooth).verdict is FAILS
 
 
 def test_the_level_holds_for_all_sentences_of_a_claim_together():
@@ -154,10 +154,13 @@ def test_margins_are_relative_to_the_left():
 
 
 def test_every_claim_of_the_paper_can_be_decided():
-    labels = [*paper.ALGORITHMS, *(paper.sensitivity_label(s, a) for s in paper.SAMPLERS for a in paper.ALPHAS)]
+    windows = [(sampler, alpha) for sampler in paper_study.SAMPLERS for alpha in paper_study.ALPHAS]
+    labels = [*paper_study.ALGORITHMS, *(paper_study.sensitivity_label(*window) for window in windows)]
     made = {world: {label: curves(label, 0.1 + 0.01 * i) for i, label in enumerate(labels)} for world in CLAIMS}
     means = {world: (Smooth if "Smooth" in world else Abrupt)(horizon=HORIZON).means() for world in CLAIMS}
-    judged = judge(CLAIMS, {world: Evidence(made[world], means[world], made) for world in CLAIMS})
+    found: dict[str, Evidence] = {}
+    found |= {world: Evidence(made[world], means[world], {}, found) for world in CLAIMS}
+    judged = judge(CLAIMS, found)
     assert len(judged) == sum(map(len, CLAIMS.values())) >= 40
     assert len({(each.world, each.claim.key) for each in judged}) == len(judged)
     assert all(each.finding.figures for each in judged)

@@ -14,11 +14,11 @@ import pytest
 # A server that has imported everything and forks a runner for each line it reads: ten restarts cost no imports.
 # The engine notes every unit when it begins, and takes its time, so that kills find it and the writer at work.
 SERVER = """
-import os, sys, time
-from types import SimpleNamespace
+import os, sys, threading, time
 import numpy as np
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, run
 from ns_mab_gym.experiments.progress import Lines
+from ns_mab_gym.runs import Runs
 
 study = Study("killed", (Experiment(
     worlds=(WorldEntry.of("NSBandit-Abrupt-v0"), WorldEntry.of("NSBandit-Smooth-v0")),
@@ -26,20 +26,20 @@ study = Study("killed", (Experiment(
 
 def engine(env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run):
     with open(sys.argv[2], "a") as log:
-        log.write(f"{os.getpid()} {env} {agent_kwargs['window']} {first_run}\\n")
+        log.write(f"{os.getpid()}/{threading.get_ident()} {env} {agent_kwargs['window']} {first_run}\\n")
     time.sleep(0.01)
     numbers = range(first_run, first_run + runs)
     rng = [np.random.default_rng((seed, len(env), agent_kwargs["window"], run)) for run in numbers]
     regret = np.array([np.cumsum(each.random(400)) for each in rng])
-    return SimpleNamespace(rounds=np.arange(1, 401), regret=regret, pulls=np.ones((runs, 3), int),
+    return Runs(rounds=np.arange(1, 401), regret=regret, pulls=np.ones((runs, 3), int),
         suboptimal_pulls=np.ones((runs, 3), int), seeds=[(run, run) for run in numbers],
         parameters=[{}] * runs, seconds=0.01)
 
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        with Store(sys.argv[1], "v1") as store, open(os.devnull, "w") as quiet:
-            run(study, store, engine, Lines(quiet))
+        with Store(sys.argv[1], lambda unit: "v1") as store, open(os.devnull, "w") as quiet:
+            run(study, store, engine, Lines(quiet), n_jobs=3)
         os._exit(0)
     print(child, flush=True)
     print(os.waitpid(child, 0)[1], flush=True)
@@ -106,7 +106,7 @@ def test_ten_kills_cost_nothing_but_what_was_in_flight(serve):
     assert killed.finish() == 0
 
     begun = [line.split(" ", 1) for line in log.read_text().splitlines()]
-    last_of = dict(begun)  # what each process did when it ended
+    last_of = dict(begun)  # what each thread of each process did when it ended
     for unit, times in Counter(unit for _, unit in begun).items():
         in_flight = sum(last == unit for last in last_of.values())
         assert times <= 1 + in_flight, f"{unit} was computed {times} times and was in flight {in_flight} times"

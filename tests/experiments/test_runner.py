@@ -1,5 +1,8 @@
 """The runner computes what is missing, once, and gives the same numbers in any number of sittings."""
 
+import threading
+import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,9 +11,22 @@ import pytest
 from ns_mab_gym.experiments import Store, collect, run
 
 
+def v1(unit):
+    """The version of the code that computes a unit: one for all."""
+    return "v1"
+
+
+def eventually(true):
+    """Wait until something is true, and fail if it does not become so."""
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def store(tmp_path):
-    with Store(tmp_path / "out", "v1") as opened:
+    with Store(tmp_path / "out", v1) as opened:
         yield opened
 
 
@@ -18,46 +34,110 @@ def test_everything_is_computed_once_and_then_remembered(study, store, engine, p
     first = run(study, store, engine, progress)
     assert len(engine.calls) == len(first.computed) == len(first.blocks) == 2 * 3 * 3
     assert progress.started == [(0, 18)]
+    assert set(progress.advanced) == set(first.computed)
     again = run(study, store, engine, progress)
     assert len(engine.calls) == 18
     assert again.computed == ()
     assert progress.started[-1] == (18, 18)
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(study, store, engine, progress):
-    with Store(store.folder / "whole", "v1") as other:
-        whole = collect(study, run(study, other, engine, progress))
+@pytest.mark.parametrize("threads", [1, 4])
+def test_an_interrupted_run_goes_on_where_it_stopped(study, store, engine, progress, threads):
+    with Store(store.folder / "whole", v1) as other:
+        whole = collect(study, run(study, other, engine, progress).blocks)
     engine.calls.clear()
+    finished = threading.Semaphore(7)  # calls that go well before the first that does not
 
     def stopping(*args, **kwargs):
-        if len(engine.calls) == 7:
+        if not finished.acquire(blocking=False):
             raise KeyboardInterrupt
         return engine(*args, **kwargs)
 
     with pytest.raises(KeyboardInterrupt):
-        run(study, store, stopping, progress)
-    run(study, store, engine, progress)
-    assert len(engine.calls) == len(set(engine.calls)) == 18
-    resumed = collect(study, run(study, store, engine, progress))
+        run(study, store, stopping, progress, n_jobs=threads)
+    assert len(engine.calls) == 7
+    eventually(lambda: len(list(store.units.glob("*.parquet"))) == 7)  # what was in work ends and is stored
+    run(study, store, engine, progress, n_jobs=threads)
+    assert set(Counter(engine.calls).values()) == {1}  # what was computed was stored, on whichever thread
+    assert len(engine.calls) == 18
+    resumed = collect(study, run(study, store, engine, progress).blocks)
     for world, curves in whole.curves.items():
         for agent, curve in curves.items():
             assert np.array_equal(resumed.curves[world][agent].regret, curve.regret)
 
 
+def test_whoever_stops_a_run_does_not_wait_for_the_units_in_work(study, store, engine, progress):
+    first, go_on = threading.Event(), threading.Event()
+
+    def slow(*args, **kwargs):
+        if not first.is_set():
+            first.set()
+            assert go_on.wait(20)  # would last for ever, were it waited for
+            return engine(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(study, store, slow, progress, n_jobs=2)
+    assert list(store.units.glob("*.parquet")) == []
+    go_on.set()
+    eventually(lambda: len(list(store.units.glob("*.parquet"))) == 1)
+
+
+def test_an_error_in_one_unit_says_which_and_waits_for_those_in_work(study, store, engine, progress):
+    def broken(env, agent, **kwargs):
+        if agent == "ucb":
+            raise ValueError("it broke")
+        return engine(env, agent, **kwargs)
+
+    with pytest.raises(ValueError, match="it broke") as caught:
+        run(study, store, broken, progress, n_jobs=2)
+    assert caught.value.__notes__[0].startswith("while ucb played NSBandit-")
+    assert len(list(store.units.glob("*.parquet"))) == len(engine.calls)
+
+
+def test_as_many_units_are_computed_at_once_as_there_are_threads(study, store, engine, progress):
+    at_once = threading.Barrier(3, timeout=30)  # broken, with an error, if fewer than three come together
+
+    def meeting(*args, **kwargs):
+        at_once.wait()
+        assert kwargs["n_jobs"] == 1  # the threads are all taken by units
+        return engine(*args, **kwargs)
+
+    assert len(run(study, store, meeting, progress, n_jobs=3).computed) == 18
+
+
+def test_threads_that_no_unit_needs_go_to_the_units_there_are(study, store, engine, progress):
+    given = []
+
+    def noting(*args, **kwargs):
+        given.append(kwargs["n_jobs"])
+        return engine(*args, **kwargs)
+
+    run(study, store, noting, progress, n_jobs=36)
+    assert given == [2] * 18
+
+
+def test_no_threads_are_refused_before_anything_is_computed(study, store, engine, progress):
+    with pytest.raises(ValueError, match="n_jobs must be a positive integer, got 0"):
+        run(study, store, engine, progress, n_jobs=0)
+    assert engine.calls == []
+
+
 def test_any_executor_computes_the_same(study, store, engine, progress):
     with ThreadPoolExecutor(4) as executor:
         pooled = run(study, store, engine, progress, executor=executor)
-    with Store(store.folder / "alone", "v1") as other:
-        alone = run(study, other, engine, progress)
+    with Store(store.folder / "alone", v1) as other:
+        alone = run(study, other, engine, progress, n_jobs=1)
     assert pooled.blocks.keys() == alone.blocks.keys()
     assert all(np.array_equal(pooled.blocks[u].regret, alone.blocks[u].regret) for u in alone.blocks)
 
 
 def test_curves_join_blocks_and_interpolate(study, store, engine, progress):
-    curves = collect(study, run(study, store, engine, progress)).curves["abrupt"]["ts"]
+    curves = collect(study, run(study, store, engine, progress).blocks).curves["abrupt"]["ts"]
     assert curves.regret.shape == (60, 20)
     assert len(curves.seeds) == 60
     assert np.allclose(curves.at(1_000), curves.final)
     assert np.allclose(curves.at(0), 0)
     assert np.allclose(curves.at(75), (curves.regret[:, 0] + curves.regret[:, 1]) / 2)
     assert np.allclose(curves.between(50, 150), curves.regret[:, 2] - curves.regret[:, 0])
+    assert [env for env, _ in curves.seeds] == list(range(60))  # blocks are joined by the number of their runs

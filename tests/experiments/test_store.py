@@ -9,9 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from ns_mab_gym.experiments import Store, StoreError, run
-from ns_mab_gym.experiments.blocks import Block
 from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.units import units_of
+from ns_mab_gym.runs import Runs
+
+
+def v1(unit):
+    """The version of the code that computes a unit: one for all."""
+    return "v1"
 
 
 @pytest.fixture
@@ -21,7 +26,7 @@ def told():
 
 @pytest.fixture
 def store(tmp_path, told):
-    with Store(tmp_path / "out", "v1", told.append) as opened:
+    with Store(tmp_path / "out", v1, told.append) as opened:
         yield opened
 
 
@@ -35,7 +40,7 @@ def block(unit, engine):
     return compute(unit, engine, None)
 
 
-def same(one: Block, other: Block) -> bool:
+def same(one: Runs, other: Runs) -> bool:
     arrays = ("rounds", "regret", "pulls", "suboptimal_pulls")
     return all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays) and (
         (one.seeds, one.parameters, one.seconds) == (other.seeds, other.parameters, other.seconds)
@@ -98,24 +103,35 @@ def test_another_result_under_this_name_is_noticed(store, study, unit, block, to
 def test_results_of_other_code_are_set_aside_and_come_back(tmp_path, study, unit, block, told):
     units = units_of(study)
     for version in ("v1", "v2"):
-        store = Store(tmp_path / "out", version, told.append)
+        store = Store(tmp_path / "out", lambda unit, version=version: version, told.append)
         store.tidy(units)
         assert store.load(unit) is None  # a change of the code recomputes
         store.save(unit, block)
         store.close()
     assert "1 files of other code or another description set aside" in told[0]
-    store = Store(tmp_path / "out", "v1", told.append)
+    store = Store(tmp_path / "out", v1, told.append)
     store.tidy(units)
     assert same(store.load(unit), block)
     assert len(list(store.units.iterdir())) == 1  # versions never mix in the table
     store.close()
 
 
+def test_each_unit_has_a_version_of_its_own(tmp_path, study, engine, progress, told):
+    with Store(tmp_path / "out", v1, told.append) as store:
+        run(study, store, engine, progress)
+    engine.calls.clear()
+    with Store(tmp_path / "out", lambda unit: "v2" if unit.agent.name == "ucb" else "v1", told.append) as store:
+        outcome = run(study, store, engine, progress)
+        assert {unit.agent.name for unit in outcome.computed} == {"ucb"}
+        assert len(outcome.computed) == len(list(store.aside.iterdir())) == len(engine.calls) == 2 * 3
+    assert told == [f"6 files of other code or another description set aside in {store.aside}"]
+
+
 def test_leftovers_of_a_killed_write_are_removed(tmp_path):
-    Store(tmp_path / "out", "v1").close()
+    Store(tmp_path / "out", v1).close()
     leftover = tmp_path / "out" / "units" / ".something.parquet.123.part"
     leftover.write_bytes(b"half")
-    Store(tmp_path / "out", "v1").close()
+    Store(tmp_path / "out", v1).close()
     assert not leftover.exists()
 
 
@@ -136,19 +152,19 @@ def test_a_full_disk_is_one_clear_line_and_leaves_earlier_results(store, study, 
 def test_an_unwritable_folder_is_one_clear_line(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"cannot use the folder .*Not a directory"):
-        Store(tmp_path / "file" / "out", "v1")
+        Store(tmp_path / "file" / "out", v1)
 
 
 def test_a_folder_that_holds_other_things_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(StoreError, match="holds other things; choose a new or empty folder"):
-        Store(tmp_path, "v1")
+        Store(tmp_path, v1)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_two_processes_do_not_share_a_folder(store):
     with pytest.raises(StoreError, match="another process is writing"):
-        Store(store.folder, "v1")
+        Store(store.folder, v1)
 
 
 def test_all_units_open_as_one_tidy_table(store, study, engine, progress):

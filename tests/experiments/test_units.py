@@ -1,10 +1,6 @@
 """What makes two units the same: what is asked and the code that answers, never a label."""
 
-import shutil
-
-import pytest
-
-from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, code_version, paper, units
+from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, paper_study
 from ns_mab_gym.experiments.units import blocks_of, units_of
 
 
@@ -54,39 +50,8 @@ def test_file_names_are_safe_and_differ():
     assert unit_of(agent="a" * 300).file_name("v") != unit_of(agent="a" * 300 + "b").file_name("v")
 
 
-@pytest.fixture
-def sources(tmp_path, monkeypatch):
-    """A copy of the package's sources, to be edited."""
-    copy = tmp_path / "ns_mab_gym"
-    shutil.copytree(units.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(units, "PACKAGE", copy)
-    units.code_version.cache_clear()
-    yield copy
-    units.code_version.cache_clear()
-
-
-def edited(file, old, new):
-    source = file.read_text()
-    assert old in source
-    file.write_text(source.replace(old, new))
-    units.code_version.cache_clear()
-    return code_version()
-
-
-def test_the_code_version_follows_the_code_and_not_its_comments(sources):
-    before = code_version()
-    world = sources / "worlds" / "paper.py"
-    assert edited(world, '"""K = 10."""', '"""Ten arms."""  # a comment') == before
-    assert edited(sources / "experiments" / "outputs.py", "import csv", "import csv, os") == before
-    assert edited(world, "0.99", "0.98") != before
-    with_agent = code_version()
-    (sources / "agents" / "new.py").write_text("x = 1\n")
-    units.code_version.cache_clear()
-    assert code_version() != with_agent
-
-
 def test_the_paper_is_128_units_of_which_none_is_asked_twice():
-    study = paper.study()
+    study = paper_study.study()
     asked = [
         unit
         for experiment in study.experiments

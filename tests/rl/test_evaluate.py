@@ -1,4 +1,4 @@
-"""``evaluate.py`` takes a saved model beside the zoo, refuses one that does not fit, and notices a retrained one."""
+"""``evaluate`` takes a saved model beside the zoo, refuses one that does not fit, and notices a retrained one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ns_mab_gym import rl
-from ns_mab_gym.experiments.cli import evaluate
+from ns_mab_gym.cli.evaluate_command import main as evaluate
 
 from .conftest import WORLD
 

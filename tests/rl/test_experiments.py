@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from ns_mab_gym import rl
-from ns_mab_gym.experiments.figures.regret import regret_figure
-from ns_mab_gym.experiments.results import collect
-from ns_mab_gym.experiments.runner import run
-from ns_mab_gym.experiments.spec import Study
-from ns_mab_gym.experiments.store import Store
-from ns_mab_gym.experiments.words import experiment
+from ns_mab_gym.experiments import Store, Study, code_versions, collect, run
+from ns_mab_gym.experiments.parsing import experiment
+from ns_mab_gym.figures.regret_plots import regret_figure
 
 from .conftest import WORLD
 
@@ -37,12 +34,12 @@ def test_the_runner_plays_stores_and_draws_a_model_beside_the_zoo(model: Callabl
     world = "NSBandit-Piecewise-v0:" + ",".join(f"{key}={value}" for key, value in WORLD.items())
     asked = experiment([world], [f"sb3:path={tmp_path / 'model.zip'}", "ts"], runs=2)
     study = Study("a model", (asked,))
-    with Store(tmp_path / "store", "version") as store:
+    with Store(tmp_path / "store", code_versions(print)) as store:
         first = run(study, store, rl.simulate, Silent())  # type: ignore[arg-type]
         again = run(study, store, rl.simulate, Silent())  # type: ignore[arg-type]
     assert len(first.computed) == 2
     assert again.computed == ()
-    curves = collect(study, again).of(asked, asked.worlds[0])
+    curves = collect(study, again.blocks).of(asked, asked.worlds[0])
     one, other = curves.values()
     assert one.seeds == other.seeds
     assert (np.diff(one.regret, axis=1) >= 0).all()

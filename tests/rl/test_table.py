@@ -1,4 +1,4 @@
-"""Every row of the README's table of what was tried with the suite."""
+"""Every row of the table in ``docs/deep-rl.md`` of what was tried with the suite, and the lines of Python there."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def play(env: gym.Env[Any, Any]) -> list[tuple[Any, ...]]:
     return steps
 
 
-def test_the_lines_of_the_readme() -> None:
+def test_the_lines_of_the_page() -> None:
     envs = gym.make_vec("NSBandit-Piecewise-v0", num_envs=16, n_arms=5, horizon=100)
     envs = rl.SB3VecEnv(wrappers.VectorWindowedStatistics(envs, window=50))
     model = PPO("MlpPolicy", envs, n_steps=128, batch_size=2048, gamma=0.95, device="cpu").learn(2048)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import rl
+from ns_mab_gym.cli.train_command import main
 from ns_mab_gym.rl import training as module
-from ns_mab_gym.rl.command import main
 from ns_mab_gym.rl.training import RegretMeter, Training, train
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -57,7 +57,7 @@ def test_the_command_trains_saves_compares_and_draws(tmp_path: Path, capsys: pyt
         "--runs",
         "3",
     ]
-    main([*words, "--out", str(tmp_path)])
+    assert main([*words, "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert "held-out instances: 3 runs, regret in round 20" in said
     assert "the paper's abrupt world: 3 runs" in said
@@ -73,14 +73,39 @@ def test_the_command_trains_saves_compares_and_draws(tmp_path: Path, capsys: pyt
     assert played.regret[:, -1].mean() == pytest.approx(rows[0]["regret"])
 
 
+def test_a_world_by_its_name_is_trained_on_as_by_its_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["--windows", "8", "--timesteps", "80", "--runs", "2"]
+    for world in ("piecewise", "NSBandit-Piecewise-v0"):
+        assert main(["--env", f"{world}:n_arms=3,horizon=20", *settings, "--out", str(tmp_path / world)]) == 0
+    assert "10 arms, the model 3: not played" in capsys.readouterr().out
+    one, other = (
+        json.loads((tmp_path / world / "numbers.json").read_text())["results"]
+        for world in ("piecewise", "NSBandit-Piecewise-v0")
+    )
+    assert one == other
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--algo", "popo"], "train_sb3: unknown algorithm 'popo'; did you mean 'ppo'?"),
-        (["--timesteps", "0"], "train_sb3: timesteps must be a positive integer, got 0"),
-        (["--env", "NSBandit-Piecewise-v0:arms=3"], "train_sb3: world 'piecewise' has no parameter 'arms'"),
+        (["--algo", "popo"], "unknown algorithm 'popo'; did you mean 'ppo'?"),
+        (["--timesteps", "0"], "argument --timesteps: must be a positive integer, got '0'"),
+        (["--runs", "0"], "argument --runs: must be a positive integer, got '0'"),
+        (["--threads", "0"], "argument --threads: must be a positive integer, got '0'"),
+        (["--windows", "5", "-1"], "argument --windows: must be a positive integer, got '-1'"),
+        (["--env", "NSBandit-Piecewise-v0:arms=3"], "world 'piecewise' has no parameter 'arms'"),
+        (
+            ["--env", "NSBandit-Picewise-v0"],
+            "unknown world 'NSBandit-Picewise-v0'; did you mean 'NSBandit-Piecewise-v0'?",
+        ),
     ],
 )
-def test_bad_words_end_with_a_line_that_says_what_to_do(words: list[str], said: str, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=said.replace("?", r"\?")):
-        main([*words, "--out", str(tmp_path)])
+def test_bad_words_end_with_a_line_before_anything_is_trained(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("train: error: ")
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import theory
-from ns_mab_gym.agents.knowledge import Knowledge
+from ns_mab_gym.agents.core.knowledge import Knowledge
 
 
 def test_it_agrees_with_the_single_functions(general_abrupt):

@@ -77,7 +77,7 @@ def test_npz_with_several_arrays_needs_one_called_means(tmp_path):
     ("rows", "words"),
     [
         ([[0.1, 0.2], [0.3]], "the rows of rows differ in length; every round needs one mean for each arm"),
-        ([], "rows is empty; give one row a round and one column an arm"),
+        ([], "rows is empty; give one row per round and one column per arm"),
         ([[], []], "rows is empty"),
         ([[0.1, "high"]], "rows holds something that is not a number"),
         ([["0.1", "0.2"]], "rows holds something that is not a number"),
@@ -100,7 +100,7 @@ def test_bad_rows_are_refused_with_the_reason(rows, words):
     ("text", "words"),
     [
         ("a,b\n0.1,0.2\n0.3\n", "line 3: 1 columns where the first row has 2"),
-        ("", "holds no means; give one row a round and one column an arm"),
+        ("", "holds no means; give one row per round and one column per arm"),
         ("a,b\n", "holds no means"),
         ("a,b\n0.1,high\n", "line 2, column 2: 'high' is not a number"),
         ("a,b\n0.1,\n", "line 2, column 2: '' is not a number"),

@@ -9,17 +9,10 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
+from wrapping import KINDS, SINGLE, SINGLE_KINDS, VECTOR_KINDS
 
 from ns_mab_gym import wrappers
 
-SINGLE: list[tuple[Any, dict[str, Any]]] = [
-    (wrappers.WindowedStatistics, {"window": 7}),
-    (wrappers.LastRounds, {"n": 3}),
-    (wrappers.StandardizeReward, {}),
-    (wrappers.DelayedRewards, {"delay": 2}),
-    (wrappers.DelayedRewards, {"delay": [0, 3]}),
-    (wrappers.ArmAvailability, {"probability": 0.5, "if_masked": "substitute"}),
-]
 WORLDS = [
     ("NSBandit-Piecewise-v0", {"n_arms": 3, "horizon": 30}),
     ("NSBandit-Abrupt-v0", {"horizon": 30, "reward": "gaussian"}),
@@ -59,6 +52,12 @@ def test_wrappers_can_be_stacked_in_any_order_and_rebuilt_from_json(first: Any, 
     assert again.observation_space == env.observation_space
     for one, other in zip(play(env), play(again), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_every_wrapper_is_found_and_every_vector_wrapper_has_a_single_twin() -> None:
+    assert set(SINGLE_KINDS) | set(VECTOR_KINDS) == set(KINDS)
+    assert {kind.__name__ for kind, _ in SINGLE} == set(SINGLE_KINDS)
+    assert {name.removeprefix("Vector") for name in VECTOR_KINDS} <= set(SINGLE_KINDS)
 
 
 def test_the_environments_own_observation_stays_in_front() -> None:

@@ -11,15 +11,11 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from hypothesis import given
 from hypothesis import strategies as st
+from wrapping import PAIRS
 
 from ns_mab_gym import wrappers
 
 K, HORIZON = 3, 25
-PAIRS: list[tuple[Any, Any, dict[str, Any]]] = [
-    (wrappers.WindowedStatistics, wrappers.VectorWindowedStatistics, {"window": 6}),
-    (wrappers.WindowedStatistics, wrappers.VectorWindowedStatistics, {"window": 100}),
-    (wrappers.LastRounds, wrappers.VectorLastRounds, {"n": 4}),
-]
 
 
 def make(**kwargs: Any) -> gym.Env[Any, Any]:
@@ -94,7 +90,7 @@ def test_vector_wrappers_show_what_single_wrappers_show_over_episodes(
             np.testing.assert_array_equal(seen[i], observation)
 
 
-@pytest.mark.parametrize("vector", [wrappers.VectorWindowedStatistics, wrappers.VectorLastRounds])
+@pytest.mark.parametrize("vector", dict.fromkeys(vector for _, vector, _ in PAIRS))
 def test_a_vector_env_that_inserts_steps_is_refused(vector: Any) -> None:
     with pytest.raises(ValueError, match=r"NEXT_STEP.*SAME_STEP"):
         vector(gym.make_vec("NSBandit-Abrupt-v0", 2, vectorization_mode="sync"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..results import Curves
+from ...runs import Runs
 from .rules import Evidence, Finding, Floats, Pair, Test, equal, less, verdict_all
 
 __all__ = [
@@ -28,15 +28,15 @@ __all__ = [
 ]
 
 Decide = Callable[[Evidence], Finding]
-Quantity = Callable[[Curves, Evidence], Floats]
+Quantity = Callable[[Runs, Evidence], Floats]
 
 
-def final(curves: Curves, evidence: Evidence) -> Floats:
+def final(curves: Runs, evidence: Evidence) -> Floats:
     """Cumulative regret in round T."""
     return curves.final
 
 
-def suboptimal_pulls(curves: Curves, evidence: Evidence) -> Floats:
+def suboptimal_pulls(curves: Runs, evidence: Evidence) -> Floats:
     """How often an arm was played that was not the best."""
     return np.asarray(curves.suboptimal_pulls.sum(axis=1), np.float64)
 

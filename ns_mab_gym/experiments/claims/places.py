@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..results import Curves
 from .decisions import Decide, against, final, pair_of, ranking
-from .rules import Evidence, Finding, Pair, Verdict, less, verdict_all
+from .rules import Evidence, Finding, Verdict, less, verdict_all
 
 __all__ = ["among_worst", "moderate", "most_beat", "not_best", "same_order"]
 
@@ -79,9 +78,8 @@ def same_order(here: str, there: str, among: Sequence[str], exceptions: int) -> 
 
     def decide(evidence: Evidence) -> Finding:
         pairs = [(a, b) for i, a in enumerate(among) for b in among[i + 1 :]]
-        curves = evidence.elsewhere
         tests = {
-            world: less([_pair(curves[world][a], curves[world][b], f"on {world}") for a, b in pairs])
+            world: less([pair_of(evidence.elsewhere[world], a, b, final, f"on {world}") for a, b in pairs])
             for world in (here, there)
         }
         both = list(zip(tests[here], tests[there], strict=True))
@@ -94,8 +92,3 @@ def same_order(here: str, there: str, among: Sequence[str], exceptions: int) -> 
         return Finding(verdict, figures, tuple(t for pair in both for t in pair), against_it)
 
     return decide
-
-
-def _pair(left: Curves, right: Curves, where: str) -> Pair:
-    a, b = (f"{curve.agent.label}{'*' if curve.agent.note else ''}" for curve in (left, right))
-    return Pair(a, b, left.final, right.final, where)

@@ -15,7 +15,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from ..results import Curves
+from ...runs import Runs
 from ..statistics import studentised_interval
 
 __all__ = ["Claim", "Evidence", "Finding", "Judged", "Pair", "Test", "Verdict", "equal", "judge", "less", "verdict_all"]
@@ -36,11 +36,19 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a claim about one world may look at."""
+    """What a claim about one world may look at.
 
-    curves: Mapping[str, Curves]  # by the agent's label
-    means: Floats  # (T, K)
-    elsewhere: Mapping[str, Mapping[str, Curves]] = field(default_factory=dict)  # by the labels of world and agent
+    Attributes:
+        curves: the runs of each agent, by its label.
+        means: (T, K)
+        notes: what must be said wherever an agent's result is shown, by its label.
+        elsewhere: the evidence of every world, by its label.
+    """
+
+    curves: Mapping[str, Runs]
+    means: Floats
+    notes: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[str, Evidence] = field(default_factory=dict)
 
     @property
     def horizon(self) -> int:
@@ -49,7 +57,7 @@ class Evidence:
 
     def name(self, label: str) -> str:
         """The label, with a star if something must be said wherever the agent's result is shown."""
-        return f"{label}*" if self.curves[label].agent.note else label
+        return f"{label}*" if self.notes.get(label) else label
 
     def round(self, paper: float) -> float:
         """The round that corresponds to one of the paper's, whose horizon is 50,000."""
@@ -69,7 +77,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Test:
-    """A tested sentence: what right exceeds left by, and whether that is true, false or open."""
+    """A tested sentence: both means, the interval of the difference right − left, and the answer (None if open)."""
 
     __test__ = False  # not one of pytest's
 

@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..figures.means import kept_rounds
-from ..figures.regret import family_styles, member_name
-from ..figures.style import line_style, sequence
-from ..results import Curves
+from ...figures.regret_plots import Family, family_styles
+from ...figures.style import line_style, sequence
+from ...figures.world_means import kept_rounds
+from ...runs import Runs
 
-__all__ = ["as_json", "family_chart", "means_chart", "regret_chart"]
+__all__ = ["Chart", "family_chart", "means_chart", "regret_chart"]
 
 POINTS = 250  # of a curve on a screen
 Chart = dict[str, Any]
 
 
-def regret_chart(curves: Mapping[str, Curves], changes: Sequence[int]) -> Chart:
+def regret_chart(curves: Mapping[str, Runs], changes: Sequence[int], notes: Mapping[str, str]) -> Chart:
     """Mean cumulative regret with one standard deviation; a click on a name hides both."""
     traces = []
     for index, (label, curve) in enumerate(curves.items()):
         style = line_style(index)
-        name = f"{label}*" if curve.agent.note else label
+        name = f"{label}*" if label in notes else label
         traces += [_band(curve, name, style["color"]), _line(curve, name, _dash(style), style["color"])]
     return {"data": traces, "layout": _layout("cumulative regret", _phases(changes, curve.horizon))}
 
 
-def family_chart(members: Sequence[Curves]) -> Chart:
+def family_chart(members: Family) -> Chart:
     """Mean cumulative regret of the members of a family."""
     traces = []
     for member, style in zip(members, family_styles(members), strict=True):
         line = {"width": 1.2 * style["linewidth"], **_dash(style)}
-        traces.append(_line(member, member_name(member), line, style["color"]))
+        traces.append(_line(member.runs, str(member), line, style["color"]))
     return {"data": traces, "layout": _layout("cumulative regret", [])}
 
 
@@ -58,25 +57,20 @@ def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int]) -> Chart
     return {"data": traces, "layout": _layout("mean reward", _phases(changes, len(means)))}
 
 
-def as_json(charts: Mapping[str, Chart]) -> str:
-    """The charts for a script element: no text in them can end it."""
-    return json.dumps(charts, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _thinned(curve: Curves) -> tuple[list[int], npt.NDArray[np.float64]]:
+def _thinned(curve: Runs) -> tuple[list[int], npt.NDArray[np.float64]]:
     """About 250 rounds, the last among them, and the (R, C) regret there."""
     count = len(curve.rounds)
     chosen = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
     return curve.rounds[chosen].tolist(), curve.regret[:, chosen]
 
 
-def _line(curve: Curves, name: str, line: Chart, colour: Any) -> Chart:
+def _line(curve: Runs, name: str, line: Chart, colour: Any) -> Chart:
     rounds, regret = _thinned(curve)
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": html.escape(name),  # plotly reads some HTML in names
-        "legendgroup": html.escape(name),
+        "name": _plain(name),
+        "legendgroup": _plain(name),
         "x": rounds,
         "y": _rounded(regret.mean(axis=0)),
         "line": {"color": colour, "width": 2, **line},
@@ -84,14 +78,14 @@ def _line(curve: Curves, name: str, line: Chart, colour: Any) -> Chart:
     }
 
 
-def _band(curve: Curves, name: str, colour: str) -> Chart:
+def _band(curve: Runs, name: str, colour: str) -> Chart:
     rounds, regret = _thinned(curve)
     mean, sd = regret.mean(axis=0), regret.std(axis=0, ddof=min(1, len(regret) - 1))
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": html.escape(name),
-        "legendgroup": html.escape(name),
+        "name": _plain(name),
+        "legendgroup": _plain(name),
         "x": rounds + rounds[::-1],
         "y": _rounded(np.concatenate((mean + sd, np.maximum(mean - sd, 0)[::-1]))),
         "fill": "toself",
@@ -101,6 +95,11 @@ def _band(curve: Curves, name: str, colour: str) -> Chart:
         "hoverinfo": "skip",
         "showlegend": False,
     }
+
+
+def _plain(name: str) -> str:
+    """A name as plain text for plotly, which reads some HTML in names, but does not know ``&quot;``."""
+    return html.escape(name, quote=False)
 
 
 def _rounded(values: npt.NDArray[np.float64]) -> list[float]:

@@ -1,0 +1,92 @@
+"""What an agent, a world or a reward law is, on one page: read off its class."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["SECTIONS", "Card", "agent_card", "card_of"]
+
+SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
+REWARDS = {"binary": "0 or 1 (others with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
+UNSTATED = "not stated"
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Card:
+    """A name, one sentence, facts under their labels, and the parameters with what they mean.
+
+    Facts can be read as attributes: ``card.rule`` is ``card.facts["rule"]``.
+    """
+
+    name: str
+    summary: str
+    facts: dict[str, str]
+    parameters: dict[str, str]
+
+    def __getattr__(self, fact: str) -> str:
+        facts: dict[str, str] = self.__dict__.get("facts", {})
+        if fact not in facts:
+            raise AttributeError(f"this card has no fact {fact!r}; it has {', '.join(facts)}")
+        return facts[fact]
+
+    def __str__(self) -> str:
+        lines = _wrapped(f"{self.name}: {self.summary}", "", "  ")
+        for label, fact in self.facts.items():
+            lines += _entry(label, fact)
+        for name, meaning in self.parameters.items():
+            lines += _entry("parameter", f"{name}: {meaning}")
+        return "\n".join(lines)
+
+
+def _entry(label: str, text: str) -> list[str]:
+    return _wrapped(text, f"  {label:<11}  ", " " * 15)
+
+
+def _wrapped(text: str, first: str, others: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+
+
+def card_of(name: str, kind: type[Any], facts: dict[str, str]) -> Card:
+    """The card of a class, from the first sentence and the attributes of its docstring, with the given facts."""
+    doc = inspect.cleandoc(kind.__doc__ or "")
+    return Card(name, _one_line(doc.split("\n\n")[0]) or UNSTATED, facts, _parameters(kind))
+
+
+def agent_card(name: str, kind: type[Any]) -> Card:
+    """The card of an agent, from the sections of its docstring."""
+    doc = inspect.cleandoc(kind.__doc__ or "")
+    facts = {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in SECTIONS}
+    rewards = REWARDS.get(getattr(kind, "accepts", ""), UNSTATED)
+    return card_of(name, kind, facts | {"rewards": rewards})
+
+
+def _parameters(kind: type[Any]) -> dict[str, str]:
+    """What the docstrings of a class and of those it is derived from say of each parameter, and its default."""
+    meanings: dict[str, str] = {}
+    for each in reversed(kind.__mro__[:-1]):
+        doc = inspect.cleandoc(vars(each).get("__doc__") or "")
+        described = _raw(doc, "Attributes") or _raw(doc, "Args")
+        meanings |= dict(re.findall(r"^    (\w+): (.+?)(?=^    \w+: |\Z|^\S)", described, re.S | re.M))
+    if not dataclasses.is_dataclass(kind):
+        return {name: _one_line(meaning) for name, meaning in meanings.items()}
+    fields = [f for f in dataclasses.fields(kind) if f.init and f.name in meanings]
+    return {f.name: _one_line(meanings[f.name]) + _default(f) for f in fields}
+
+
+def _default(f: dataclasses.Field[Any]) -> str:
+    return "" if f.default is dataclasses.MISSING or f.default is None else f" (default {f.default})"
+
+
+def _raw(doc: str, name: str) -> str:
+    found = re.search(rf"^{name}:\n((?:    .*\n?|\n)*)", doc, re.M)
+    return found.group(1) if found else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("``", "").split())

@@ -1,0 +1,112 @@
+"""One definition of an algorithm, driven two ways.
+
+An algorithm is a state, a ``NamedTuple`` of arrays and numbers, and plain functions of it:
+
+* ``act(state, mask, rng) -> arm`` chooses one of the arms where the mask is true;
+* ``observe(state, arm, reward)`` takes in the reward of a round;
+* ``forget(state, arm)``, which is optional, drops what was learnt about one arm, or about all with ``arm=ALL``.
+
+:func:`rule` ties them to the class of the state. Python calls them as they are; the compiled loop of
+:mod:`ns_mab_gym.play.loop` finds the very same functions through numba's ``overload``, by the class of the state. Both
+draw the same numbers from the same generator, so both give the same trajectory, bit for bit. A state may hold other
+states: the functions of a detector call ``act(state.inner, mask, rng)`` with the verbs of this module.
+
+Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
+last bit); no division by zero; helpers are marked with numba's ``register_jitable`` and in hot places take arrays, not
+the state (every array of a tuple that is passed on is counted as a reference, and counting takes time).
+
+>>> from typing import NamedTuple
+>>> class TurnState(NamedTuple):
+...     clock: IntArray  # (1,) rounds played
+>>> def act_in_turn(state, mask, rng):
+...     return state.clock[0] % mask.size
+>>> def count(state, arm, reward):
+...     state.clock[0] += 1
+>>> rule(TurnState, act_in_turn, count)
+>>> state = TurnState(np.zeros(1, np.int64))
+>>> observe(state, 0, 1.0)
+>>> int(act(state, np.ones(3, np.bool_), np.random.default_rng(0)))
+1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba.core import types
+from numba.extending import overload
+
+__all__ = ["ALL", "BoolArray", "FloatArray", "IntArray", "act", "forget", "observe", "rule", "states_in"]
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+Act = Callable[[Any, BoolArray, np.random.Generator], int]
+Observe = Callable[[Any, int, float], None]
+Forget = Callable[[Any, int], None]
+
+ALL = -1  # stands for every arm in ``forget``
+
+
+class Rule(NamedTuple):
+    """The functions of an algorithm."""
+
+    act: Act
+    observe: Observe
+    forget: Forget | None
+
+
+RULES: dict[type, Rule] = {}
+NAMED_TUPLES = (types.NamedTuple, types.NamedUniTuple)
+
+
+def rule(state: type, act: Act, observe: Observe, forget: Forget | None = None) -> None:
+    """Say by which functions the algorithm with this class of state acts, observes and forgets."""
+    RULES[state] = Rule(act, observe, forget)
+
+
+def act(state: Any, mask: BoolArray, rng: np.random.Generator) -> int:
+    """The arm to play now, one of those where the mask is true."""
+    return RULES[type(state)].act(state, mask, rng)
+
+
+def observe(state: Any, arm: int, reward: float) -> None:
+    """Take in the reward of a round."""
+    RULES[type(state)].observe(state, arm, reward)
+
+
+def forget(state: Any, arm: int) -> None:
+    """Drop what was learnt about one arm; with ``arm=ALL``, leave the state as it was before the first round."""
+    how = RULES[type(state)].forget
+    if how is None:
+        raise NotImplementedError(
+            f"{type(state).__name__} cannot forget: give rule(state, act, observe, forget) a fourth function"
+        )
+    how(state, arm)
+
+
+@overload(act, strict=False, jit_options={"forceinline": True})
+def _compiled_act(state, mask, rng):  # type: ignore[no-untyped-def]
+    return RULES[state.instance_class].act if isinstance(state, NAMED_TUPLES) else None
+
+
+@overload(observe, strict=False, jit_options={"forceinline": True})
+def _compiled_observe(state, arm, reward):  # type: ignore[no-untyped-def]
+    return RULES[state.instance_class].observe if isinstance(state, NAMED_TUPLES) else None
+
+
+@overload(forget, strict=False)
+def _compiled_forget(state, arm):  # type: ignore[no-untyped-def]
+    return RULES[state.instance_class].forget if isinstance(state, NAMED_TUPLES) else None
+
+
+def states_in(state: Any) -> Iterator[Any]:
+    """The state itself and every tuple nested in it."""
+    yield state
+    for part in state:
+        if hasattr(part, "_fields"):
+            yield from states_in(part)

@@ -1,0 +1,94 @@
+"""Agents by their names: looked up, described and tuned. The table of names is in ``agents/__init__.py``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection
+from dataclasses import fields, replace
+from typing import Any
+
+from .arguments import known_parameters, positive_int
+from .cards import Card, agent_card
+from .knowledge import Knowledge
+from .registry import Registry
+
+__all__ = ["AGENTS", "card", "kind", "make", "names", "register", "tunable"]
+
+AGENTS = Registry("agent", "agents", "ns_mab_gym.agents", needs=("reset", "act", "observe"), reserved=("sb3",))
+
+
+def register(name: str, agent: type | str) -> None:
+    """Give an agent of your own a name, by which ``make``, ``simulate``, descriptions and commands then know it.
+
+    Args:
+        name: lower-case words joined by hyphens.
+        agent: a class with ``reset``, ``act`` and ``observe``, or where it is found, ``"package.module:Class"``.
+    """
+    AGENTS.add(name, agent)
+
+
+def names() -> list[str]:
+    """The names that :func:`make` knows."""
+    return AGENTS.names()
+
+
+def kind(name: str) -> type[Any]:
+    """The class of the agent with this name, or at this ``package.module:Class``."""
+    return AGENTS.find(name)
+
+
+def card(name: str) -> Card:
+    """What an agent is: source, rule, parameters, tuning, knowledge, deviations. Print it."""
+    return agent_card(name, kind(name))
+
+
+def tunable(agent: type[Any]) -> Collection[str] | None:
+    """The names of an agent's parameters beside what it may be told of the world; None if it takes any."""
+    if hasattr(agent, "tunable"):
+        return tuple(agent.tunable())
+    parameters = inspect.signature(agent).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return tuple(parameter.name for parameter in parameters)
+
+
+def make(
+    name: str | type,
+    n_arms: int | None = None,
+    horizon: int | None = None,
+    *,
+    knowledge: Knowledge | None = None,
+    **parameters: Any,
+) -> Any:
+    """An agent by its name, tuned by its own paper's formula from what is known of the world.
+
+    An agent that is not derived from :class:`~ns_mab_gym.agents.Agent` has no such formula: its constructor is given
+    those pieces of the knowledge that it names (``n_arms``, ``horizon``, …).
+
+    Args:
+        name: one of :func:`names`, a ``"package.module:Class"``, or a class.
+        n_arms: K, if the knowledge does not hold it.
+        horizon: T, if the knowledge does not hold it.
+        knowledge: what the agent may be told, for example ``ns_mab_gym.theory.describe(means)``.
+        parameters: parameters of the agent, which then are not derived.
+    """
+    agent = name if isinstance(name, type) else kind(name)
+    title = name if isinstance(name, str) else agent.__name__
+    if (allowed := tunable(agent)) is not None:
+        known_parameters(f"agent {title!r}", parameters, allowed)
+    known = knowledge or Knowledge()
+    if n_arms is not None:
+        known = replace(known, n_arms=positive_int("n_arms", n_arms, least=2))
+    if horizon is not None:
+        known = replace(known, horizon=positive_int("horizon", horizon))
+    if not hasattr(agent, "tune"):
+        return agent(**(_asked_for(agent, known) | parameters))
+    (k,) = known.need(title, "n_arms")
+    return agent(k, **(agent.tune(known, parameters) | parameters))
+
+
+def _asked_for(agent: type[Any], known: Knowledge) -> dict[str, Any]:
+    """The pieces of knowledge that are arguments of the agent's constructor."""
+    asked = inspect.signature(agent).parameters
+    told = {piece.name: getattr(known, piece.name) for piece in fields(Knowledge) if piece.name in asked}
+    return {piece: value for piece, value in told.items() if value is not None}

@@ -1,0 +1,192 @@
+"""Races between posteriors: which arm has the largest sample, found with few draws.
+
+Thompson sampling draws one sample per arm and plays the arm of the largest. Only that largest sample matters: with x
+the largest so far, arm i changes anything only if its own sample exceeds x. The lazy races below therefore bound the
+probability p that it does, pass over the arm with probability 1 − p without a draw, and otherwise draw from what is
+left of its law, so that the winner has exactly the law of the plain race. One uniform serves for many arms: it is
+compared with the probability that none of them so far needed a draw.
+
+Each lazy race stands beside the plain one that draws every arm: the plain one is what the lazy one falls back on, and
+what the tests compare it with. Counts may be any real numbers, as discounted posteriors have them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba.extending import register_jitable
+
+from ..core.kernel import BoolArray, FloatArray, IntArray
+from .forced import highest
+
+__all__ = ["largest_beta", "largest_beta_plain", "largest_gaussian", "largest_gaussian_plain", "normal_beyond"]
+
+Counts = IntArray | FloatArray
+
+LOG_FACTORIAL = np.array([math.lgamma(n + 1.0) for n in range(256)])
+EXP = np.array([math.exp(-m) for m in range(64)])
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+STEPS = 16  # per standard deviation, of the table below
+BELOW = np.array([1.0 - 0.5 * math.erfc(m / STEPS / math.sqrt(2.0)) for m in range(8 * STEPS + 1)])  # P(Z ≤ m/STEPS)
+
+
+@register_jitable(forceinline=True)
+def log_factorial(n: float) -> float:
+    """ln Γ(n + 1) for n ≥ 0: from a table for small whole numbers, else by Stirling's series (error about 1e-14).
+
+    Not by ``math.lgamma``, whose last bit differs between Python and compiled code.
+    """
+    if n >= 256.0:
+        return (n + 0.5) * math.log(n) - n + HALF_LOG_2PI + (1.0 - 1.0 / (30.0 * n * n)) / (12.0 * n)
+    if n == math.floor(n):
+        return LOG_FACTORIAL[int(n)]  # type: ignore[no-any-return]
+    product = 1.0  # of the factors by which Γ(n + 1) is lifted to where the series is good
+    while n < 16.0:
+        n += 1.0
+        product *= n
+    r = 1.0 / (n * n)
+    tail = (1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r / 1680.0))) / n
+    return (n + 0.5) * math.log(n) - n + HALF_LOG_2PI + tail - math.log(product)
+
+
+@register_jitable(forceinline=True)
+def log_norm(successes: float, failures: float) -> float:
+    """−ln B(S + 1, F + 1)."""
+    return log_factorial(successes + failures + 1.0) - log_factorial(successes) - log_factorial(failures)
+
+
+@register_jitable(forceinline=True)
+def largest_beta_plain(pulls: Counts, sums: FloatArray, mask: BoolArray, rng: np.random.Generator) -> int:
+    """The available arm with the largest θ_i ~ Beta(S_i + 1, N_i − S_i + 1), by drawing every arm."""
+    arm, largest = -1, -1.0
+    for i in range(mask.size):
+        if mask[i]:
+            theta = rng.beta(sums[i] + 1.0, pulls[i] - sums[i] + 1.0)
+            if theta > largest:
+                arm, largest = i, theta
+    return arm
+
+
+@register_jitable(forceinline=True)
+def largest_beta(
+    pulls: Counts, sums: FloatArray, means: FloatArray, log_norms: FloatArray, mask: BoolArray, rng: np.random.Generator
+) -> int:
+    """The available arm with the largest θ_i ~ Beta(S_i + 1, N_i − S_i + 1), with few draws.
+
+    The density f of θ_i is log-concave: beyond x it lies below f(x) exp(−slope (y − x)), slope = −(ln f)'(x) > 0, a
+    curve of mass f(x)/slope. With probability 1 − p, for any p of at least that mass, arm i is done without a draw;
+    else y is drawn under the curve and kept with probability f(y)/curve(y) · mass/p, which is θ_i's own law beyond x.
+
+    Args:
+        pulls: (K,) N_i ≥ S_i.
+        sums: (K,) S_i ≥ 0.
+        means: (K,) the posterior means (S_i + 1)/(N_i + 2).
+        log_norms: (K,) −ln B(S_i + 1, N_i − S_i + 1), or NaN where it is to be computed when first needed.
+        mask: (K,) which arms take part.
+        rng: what samples are drawn from.
+    """
+    arm = highest(means, mask)
+    x = rng.beta(sums[arm] + 1.0, pulls[arm] - sums[arm] + 1.0)
+    if x <= 0.0 or x >= 1.0:
+        return largest_beta_plain(pulls, sums, mask, rng)  # the logarithms below are out of reach
+    first = arm
+    over_x, over_1mx, log_x, log_1mx = 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)
+    undisturbed, u = 1.0, rng.random()
+    for i in range(mask.size):
+        if i == first or not mask[i]:
+            continue
+        successes = sums[i]
+        failures = pulls[i] - successes
+        slope = failures * over_1mx - successes * over_x
+        log_f = 0.0
+        if failures == 0.0:
+            p = 1.0 - math.exp((successes + 1.0) * log_x)  # the tail itself: the distribution function is x^(S + 1)
+        elif slope <= 0.0:
+            p = 1.0
+        else:
+            if math.isnan(log_norms[i]):
+                log_norms[i] = log_norm(successes, failures)
+            log_f = successes * log_x + failures * log_1mx + log_norms[i]
+            f = EXP[min(int(-log_f), 63)] if log_f < -1.0 else math.exp(log_f)  # e^(−⌊−ln f⌋) ≥ f saves an exponential
+            p = f / slope
+        if p > 0.5:
+            y = rng.beta(successes + 1.0, failures + 1.0)
+        else:
+            undisturbed *= 1.0 - p
+            if u < undisturbed:
+                continue
+            undisturbed, u = 1.0, rng.random()
+            if failures == 0.0:
+                y = math.exp(math.log(1.0 - p * rng.random()) / (successes + 1.0))
+            else:
+                y = x - math.log(1.0 - rng.random()) / slope
+                if y >= 1.0 or rng.random() * p * slope >= math.exp(
+                    log_f
+                    + successes * math.log(y * over_x)
+                    + failures * math.log((1.0 - y) * over_1mx)
+                    + slope * (y - x)
+                ):
+                    continue
+        if x < y < 1.0:
+            arm, x = i, y
+            over_x, over_1mx, log_x, log_1mx = 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)
+    return arm
+
+
+@register_jitable(forceinline=True)
+def largest_gaussian_plain(means: FloatArray, roots: FloatArray, mask: BoolArray, rng: np.random.Generator) -> int:
+    """The available arm with the largest θ_i ~ N(means_i, 1/roots_i²), by drawing every arm."""
+    arm, largest = -1, -math.inf
+    for i in range(mask.size):
+        if mask[i]:
+            theta = means[i] + rng.standard_normal() / roots[i]
+            if theta > largest:
+                arm, largest = i, theta
+    return arm
+
+
+@register_jitable(forceinline=True)
+def largest_gaussian(
+    means: FloatArray, roots: FloatArray, first: int, mask: BoolArray, rng: np.random.Generator
+) -> int:
+    """The available arm with the largest θ_i ~ N(means_i, 1/roots_i²), with few draws.
+
+    Arm i changes anything only if its standard normal Z exceeds z = (x − means_i) roots_i. With a = z rounded down on a
+    grid, Z ≤ a has a known probability, and then arm i is done without a draw; else Z is drawn given Z > a.
+
+    Args:
+        means: (K,) finite.
+        roots: (K,) the roots of the precisions, above 0.
+        first: the arm to draw first; the one with the highest mean saves the most draws.
+        mask: (K,) which arms take part.
+        rng: what samples are drawn from.
+    """
+    arm = first
+    x = means[arm] + rng.standard_normal() / roots[arm]
+    undisturbed, u = 1.0, rng.random()
+    for i in range(mask.size):
+        if i == first or not mask[i]:
+            continue
+        z = (x - means[i]) * roots[i]
+        if z < 1.0:
+            normal = rng.standard_normal()
+        else:
+            step = int(min(z, 8.0) * STEPS)  # bounded first: compiled, a huge float makes no int
+            undisturbed *= BELOW[step]
+            if u < undisturbed:
+                continue
+            undisturbed, u = 1.0, rng.random()
+            normal = normal_beyond(step / STEPS, rng)
+        if normal > z:
+            arm, x = i, means[i] + normal / roots[i]
+    return arm
+
+
+@register_jitable(forceinline=True)
+def normal_beyond(a: float, rng: np.random.Generator) -> float:
+    """A standard normal given that it exceeds a ≥ 1: Marsaglia's tail method."""
+    while True:
+        normal = math.sqrt(a * a - 2.0 * math.log(1.0 - rng.random()))
+        if rng.random() * normal < a:
+            return normal

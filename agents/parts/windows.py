@@ -1,0 +1,96 @@
+"""The memory of sliding-window agents: the last τ rounds, or everything."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from ..core.arguments import positive_int
+from ..core.kernel import ALL, FloatArray, IntArray
+from ..core.tuning import suggested_window
+
+__all__ = ["ROUNDS", "Window", "check_window", "forget_rounds", "new_window", "slide"]
+
+ROUNDS, SLOT = 0, 1  # places in the clock
+NOBODY = -1  # stands in the ring for the arm of a round that was forgotten
+
+
+class Window(NamedTuple):
+    """The last τ rounds, and per arm the pulls and the rewards in them.
+
+    The window is global: it spans the last τ *rounds*, not the last τ pulls of each arm.
+    """
+
+    arms: IntArray  # (τ,) the arm of each round, a ring; empty if nothing is ever forgotten
+    rewards: FloatArray  # (τ,)
+    clock: IntArray  # (2,) ROUNDS observed so far, and the SLOT of the ring that comes next
+    pulls: IntArray  # (K,) N_i
+    sums: FloatArray  # (K,) S_i
+
+
+def new_window(n_arms: int, length: int | None) -> Window:
+    """An empty window of the given length, or one that remembers everything."""
+    capacity = length or 0
+    return Window(
+        arms=np.zeros(capacity, np.int64),
+        rewards=np.zeros(capacity),
+        clock=np.zeros(2, np.int64),
+        pulls=np.zeros(n_arms, np.int64),
+        sums=np.zeros(n_arms),
+    )
+
+
+@register_jitable(forceinline=True)
+def slide(window: Window, arm: int, reward: float) -> int:
+    """Take in a round. Returns the arm whose round left the window, or -1.
+
+    What leaves is subtracted from the arm that was pulled *then*. At the end of every lap of the ring the sums are
+    added up afresh, so that rounding errors never pile up.
+    """
+    capacity = window.arms.size
+    slot = window.clock[SLOT]
+    gone = NOBODY
+    if capacity > 0:
+        if window.clock[ROUNDS] >= capacity:
+            gone = window.arms[slot]
+            if gone != NOBODY:
+                window.pulls[gone] -= 1
+                window.sums[gone] -= window.rewards[slot]
+        window.arms[slot] = arm
+        window.rewards[slot] = reward
+    window.pulls[arm] += 1
+    window.sums[arm] += reward
+    window.clock[ROUNDS] += 1
+    if capacity > 0:
+        window.clock[SLOT] = slot + 1
+        if slot + 1 == capacity:
+            window.clock[SLOT] = 0
+            window.sums[:] = 0.0
+            for s in range(capacity):
+                if window.arms[s] != NOBODY:
+                    window.sums[window.arms[s]] += window.rewards[s]
+    return gone
+
+
+@register_jitable
+def forget_rounds(window: Window, arm: int) -> None:
+    """Drop the rounds of one arm, while time goes on; with ``ALL``, empty the window and set its clock to 0."""
+    if arm == ALL:
+        window.clock[:] = 0
+        window.pulls[:] = 0
+        window.sums[:] = 0.0
+        return
+    window.pulls[arm] = 0
+    window.sums[arm] = 0.0
+    for s in range(window.arms.size):
+        if window.arms[s] == arm:
+            window.arms[s] = NOBODY
+
+
+def check_window(window: object) -> int:
+    """The window as an int, if it is a positive integer."""
+    return positive_int(
+        "window", window, hint=f"the paper suggests 4*sqrt(T*ln T), {suggested_window(50_000)} at T = 50 000"
+    )

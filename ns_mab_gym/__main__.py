@@ -1,0 +1,8 @@
+"""``python -m ns_mab_gym`` is the command ``ns-mab-gym``."""
+
+import sys
+
+from .cli.entry import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""``ns-mab-gym diagnose``: what makes a world hard and which window fits it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..theory.learners import LEARNERS
+from .door import Parser, closing, natural, positive
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None, command: str = "diagnose") -> int:
+    """Describe a world, draw it, recommend a window; with ``--measure``, play the windows too."""
+    return closing(command, lambda: _diagnose(_parser(command).parse_args(arguments)))
+
+
+def _parser(command: str) -> Parser:
+    parser = Parser(
+        command,
+        "Tell what makes a world hard, draw it, and recommend a window; with --measure, play a grid of windows and\n"
+        "say what the recommended one loses.",
+        (
+            "NSBandit-Abrupt-v0",
+            "piecewise:n_arms=3,horizon=5000 --seed 7 --measure",
+            "means.csv --agent gamma-swgts --windows 100 1000",
+        ),
+    )
+    parser.add_argument(
+        "world",
+        help="an id, a world or a file of means (.csv, .parquet or .npz, one column per arm), with :parameter=value,…",
+    )
+    parser.add_argument(
+        "--agent", default="beta-swts", help=f"whose window: {' or '.join(LEARNERS)} (default: %(default)s)"
+    )
+    parser.add_argument("--windows", type=positive, nargs="+", help="windows to shade instead of the three chosen ones")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results"), help="folder of the pictures (default: %(default)s)"
+    )
+    parser.add_argument("--measure", action="store_true", help="play a grid of windows and compare with the theory")
+    parser.add_argument("--runs", type=positive, default=20, help="runs of each window (default: %(default)s)")
+    parser.add_argument(
+        "--seed", type=natural, default=0, help="of the runs and of a random world's instance (default: %(default)s)"
+    )
+    return parser
+
+
+def _diagnose(options: argparse.Namespace) -> Iterator[str]:
+    from ..agents.core.arguments import choice
+    from ..experiments.measurement import compare
+    from ..figures.diagnosis import diagnosis_figure
+    from ..figures.measured_windows import measured_figure
+    from ..theory import describe
+    from .reading import means_of
+
+    choice("agent", options.agent, LEARNERS)
+    name, means, arms = means_of(options.world, options.seed)
+    options.out.mkdir(parents=True, exist_ok=True)
+    yield str(describe(means, agent=options.agent))
+    stem = options.out / f"{name}-{options.agent}"
+    figure = diagnosis_figure(means, options.agent, windows=options.windows, names=arms)
+    figure.savefig(f"{stem}-diagnosis.png", dpi=110)
+    yield f"\npicture: {stem}-diagnosis.png"
+    if options.measure:
+        comparison = compare(means, options.agent, runs=options.runs, seed=options.seed)
+        measured_figure(means, comparison).savefig(f"{stem}-measured.png", dpi=110)
+        yield f"\n{comparison}\npicture: {stem}-measured.png"

@@ -1,0 +1,157 @@
+"""What all commands share: one style of errors and exit codes, and the options of those that run a study.
+
+Exit codes: 0 if it went well, 2 if the user must change something (an argument, a file, a missing extra), 130 after
+Ctrl-C. An error is one line, ``command: error: what is wrong; what to do``, on the error stream, and so is a warning.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import gymnasium as gym
+
+from ..module_files import is_own_code
+
+__all__ = ["GONE_WELL", "INTERRUPTED", "REFUSED", "Parser", "closing", "leave", "natural", "positive", "study_options"]
+
+GONE_WELL, REFUSED, INTERRUPTED = 0, 2, 130
+HOUSE = __name__.partition(".")[0]
+
+
+class Parser(argparse.ArgumentParser):
+    """Reads the arguments of a command; those that it cannot read are an error of one line, like any other.
+
+    Args:
+        command: the name of the command.
+        description: what it does.
+        examples: arguments with which to try it, shown by ``--help``.
+    """
+
+    def __init__(self, command: str, description: str, examples: Iterable[str]) -> None:
+        lines = "\n".join(f"  {command} {example}".rstrip() for example in examples)
+        shape = argparse.RawDescriptionHelpFormatter
+        super().__init__(command, description=description, epilog=f"examples:\n{lines}", formatter_class=shape)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what cannot be read, and where to look."""
+        raise ValueError(f"{message}; see {self.prog} --help")
+
+
+def closing(command: str, work: Callable[[], Iterable[str]], *, interrupted: str = "stopped") -> int:
+    """Do the work of a command, print its lines as they come, and return the exit code.
+
+    Args:
+        command: its name, for messages.
+        work: what it does, the reading of its arguments included; gives the lines to print.
+        interrupted: what to say after Ctrl-C.
+    """
+    try:
+        with _working_folder_importable(), _warnings_in_one_line(command):
+            for line in work():
+                print(line, flush=True)
+    except BrokenPipeError:  # whoever read the lines, such as ``head``, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ValueError, TypeError, OSError, ImportError, gym.error.Error) as error:
+        print(f"{command}: error: {_in_one_line(error)}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print(f"\n{command}: {interrupted}", file=sys.stderr)
+        return INTERRUPTED
+    return GONE_WELL
+
+
+def leave(exit_code: int) -> NoReturn:
+    """End the process; after Ctrl-C at once, without the threads that still play, since what is stored is whole."""
+    if exit_code == INTERRUPTED:
+        sys.stderr.flush()
+        os._exit(exit_code)
+    sys.exit(exit_code)
+
+
+@contextmanager
+def _working_folder_importable() -> Iterator[None]:
+    """Let ``module:Class`` name what lies in the folder where the command is called, as with ``python -m``."""
+    folder = str(Path.cwd())
+    if folder in sys.path or "" in sys.path:
+        yield
+        return
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+@contextmanager
+def _warnings_in_one_line(command: str) -> Iterator[None]:
+    """Show a warning as ``command: warning: …``, once, without the line of code that gave it."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            print(f"{command}: warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def _in_one_line(error: BaseException) -> str:
+    """What an error says, what was noted about it, and where in the user's own code it arose, if it did."""
+    said = str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        said = f"{error.strerror}: {str(error.filename)!r}"
+    about = "; ".join([*getattr(error, "__notes__", ()), *_places(error)])
+    return " ".join(f"{said} ({about})".removesuffix(" ()").split())
+
+
+def _places(error: BaseException | None) -> list[str]:
+    """The line of the user's own code, an agent's or a world's, in which an error arose, if it arose in such code."""
+    while error is not None:
+        frames = list(traceback.walk_tb(error.__traceback__))
+        own = [(frame, line) for frame, line in frames if _is_the_users(str(frame.f_globals.get("__name__")))]
+        if own:
+            frame, line = own[-1]
+            return [f"{Path(frame.f_code.co_filename).name}, line {line}"]
+        error = error.__cause__
+    return []
+
+
+def _is_the_users(module: str) -> bool:
+    top = module.partition(".")[0]
+    return top != HOUSE and is_own_code(top)
+
+
+def positive(text: str) -> int:
+    """The value of an option that counts something."""
+    return _at_least(1, text, "a positive integer")
+
+
+def natural(text: str) -> int:
+    """The value of an option that may be 0, such as a seed."""
+    return _at_least(0, text, "an integer of at least 0")
+
+
+def _at_least(least: int, text: str, kind: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise argparse.ArgumentTypeError(f"must be {kind}, got {text!r}")
+    return value
+
+
+def study_options(parser: argparse.ArgumentParser, folder: str) -> None:
+    """The options of commands that run a study into a folder."""
+    parser.add_argument("--out", default=folder, help="folder of results (%(default)s)")
+    parser.add_argument("--jobs", type=positive, help="threads (as many as there are cores)")

@@ -1,0 +1,66 @@
+"""``ns-mab-gym paper``: reproduce the paper's experiments."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from .door import Parser, closing, natural, positive, study_options
+
+__all__ = ["STORED", "main"]
+
+STORED = "stopped; what is computed is stored: run the same command to go on"
+
+
+def main(
+    arguments: Sequence[str] | None = None, command: str = "paper", simulate: Callable[..., Any] | None = None
+) -> int:
+    """Run the paper's experiments, judge its claims and write the report; returns the exit code."""
+    parser = _parser(command)
+    return closing(command, lambda: _reproduce(parser.parse_args(arguments), simulate), interrupted=STORED)
+
+
+def _parser(command: str) -> Parser:
+    parser = Parser(
+        command,
+        "Reproduce the paper's experiments, judge its claims and write a report that opens in a browser.\n"
+        "What is computed is stored: the same command goes on where it was stopped.",
+        ("", "--runs 10 --out results/quick", "--runs 200 --jobs 8"),
+    )
+    parser.add_argument("--runs", type=positive, default=50, help="runs of each agent (%(default)s, as in the paper)")
+    parser.add_argument(
+        "--horizon", type=positive, default=50_000, help="rounds of each run (%(default)s, as in the paper)"
+    )
+    parser.add_argument("--seed", type=natural, default=0, help="from which all seeds are derived (%(default)s)")
+    study_options(parser, "results/paper")
+    return parser
+
+
+def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None) -> list[str]:
+    from ..experiments import paper_study
+    from ..experiments.claims import CLAIMS, observations
+    from ..experiments.pipeline import Pipeline
+    from ..play.engine import simulate as engine
+
+    pipeline = Pipeline(
+        study=paper_study.study(options.runs, options.horizon, options.seed),
+        folder=Path(options.out),
+        simulate=simulate or engine,
+        n_jobs=options.jobs,
+        claims=CLAIMS,
+        notes=paper_study.NOTES,
+        observe=observations,
+        explanations=True,
+        warning=_smaller(options.horizon, paper_study.HORIZON),
+    )
+    return pipeline.run()
+
+
+def _smaller(horizon: int, papers: int) -> str:
+    """A warning where the verdicts are not about the paper's experiments."""
+    if horizon == papers:
+        return ""
+    same = f"the paper's is {papers:,}, and its smooth worlds do not shrink with it"
+    return f"The horizon is {horizon:,} ({same}): these verdicts try the machinery and say nothing about the paper."

@@ -1,0 +1,43 @@
+"""The means of a world that a command line names."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+from ..envs.bandit import NSBanditEnv
+from ..experiments.parsing import parse
+from ..experiments.preflight import env_of
+from ..experiments.study import WorldEntry
+from ..means import Floats
+from ..worlds.table import is_number
+
+__all__ = ["means_of"]
+
+
+def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
+    """A name for files, the means of an instance, and the arms' names where a file has them.
+
+    Args:
+        words: an id, a world's name, or a file of means, and after a colon parameter=value,…
+        seed: of the instance, if the world is random.
+    """
+    world = parse(WorldEntry, words)
+    env = env_of(world)
+    bandit = env.unwrapped
+    if not isinstance(bandit, NSBanditEnv):
+        raise ValueError(f"{words!r} does not tell its means; name a world of this suite or a file of means")
+    env.reset(seed=seed)
+    if world.file is not None:
+        return world.file.stem, bandit.means, _header(world.file)
+    return re.sub(r"[^\w.=,-]+", "-", world.words), bandit.means, None
+
+
+def _header(file: Path) -> list[str] | None:
+    """The arms' names: the first line of a CSV file, if no cell of it is a number."""
+    if file.suffix.lower() != ".csv":
+        return None
+    with file.open(newline="", encoding="utf-8-sig") as lines:
+        first = next(csv.reader(lines))
+    return None if any(is_number(cell) for cell in first) else first

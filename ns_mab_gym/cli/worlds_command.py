@@ -1,0 +1,72 @@
+"""``ns-mab-gym worlds``: what worlds and reward laws there are, and the card of one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from .door import Parser, closing
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None, command: str = "worlds") -> int:
+    """List the worlds, ids and laws, or print the card of one; returns the exit code."""
+    return closing(command, lambda: _tell(_parser(command).parse_args(arguments)))
+
+
+def _parser(command: str) -> Parser:
+    parser = Parser(
+        command,
+        "List the worlds, the ids by which Gymnasium knows them and the reward laws, or print the card of one.",
+        ("", "piecewise", "NSBandit-Smooth-v0", "gaussian", "my_package.worlds:Tide"),
+    )
+    parser.add_argument("name", nargs="?", help="a world, an id, a law, or package.module:Class")
+    return parser
+
+
+def _tell(options: argparse.Namespace) -> Iterator[str]:
+    from .. import rewards, worlds
+    from ..envs import ENV_IDS
+    from .listing import rows
+
+    if options.name is not None:
+        yield from _card(options.name)
+        return
+    yield from ("worlds", *rows(worlds.names(), worlds.card, "  "))
+    yield from ("", "ids, for gym.make and wherever a world can be named", *(f"  {_played(name)}" for name in ENV_IDS))
+    yield from ("", "reward laws", *rows(rewards.names(), rewards.card, "  "))
+
+
+def _card(name: str) -> Iterator[str]:
+    from .. import rewards, worlds
+    from ..agents.core.arguments import nearest
+    from ..agents.core.registry import load_path, looks_like_path
+    from ..envs import ENV_IDS
+
+    env_id = name.removeprefix("ns_mab_gym:")
+    if env_id in ENV_IDS:
+        yield _played(env_id)
+        name = ENV_IDS[env_id].get("world", "abrupt")
+    if name in rewards.LAWS or (looks_like_path(name) and _is_a_law(load_path(name))):
+        yield str(rewards.card(name))
+    elif name in worlds.names() or looks_like_path(name):
+        yield str(worlds.card(name))
+        yield from (f"  id           {each}" for each in ENV_IDS if ENV_IDS[each].get("world") == name)
+    else:
+        every = [*worlds.names(), *rewards.names(), *ENV_IDS]
+        raise ValueError(f"unknown world, id or law {name!r}; {nearest(name, every)}")
+
+
+def _is_a_law(found: object) -> bool:
+    from ..rewards import Law
+
+    return isinstance(found, type) and issubclass(found, Law)
+
+
+def _played(env_id: str) -> str:
+    """An id and what it plays."""
+    from ..envs import ENV_IDS
+
+    settings = ", ".join(f"{key}={value!r}" for key, value in ENV_IDS[env_id].items())
+    return f"{env_id:<28}{settings or 'any world, by its argument world='}"

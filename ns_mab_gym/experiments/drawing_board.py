@@ -1,0 +1,85 @@
+"""Draws the figures of a study while its runs are still being computed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Self
+
+from ..means import Floats
+from ..runs import Runs
+from . import pictures
+from .results import collect
+from .study import Study
+from .units import Unit
+
+__all__ = ["DrawingBoard"]
+
+
+class DrawingBoard:
+    """Draws each figure as soon as all of its runs are there, in one thread of its own.
+
+    The engine's compiled loops leave Python to others while they run, so that drawing costs little time of its own.
+
+    Args:
+        study: what is being run.
+        folder: where the figures go; made if need be.
+        means: those of an instance of each world, by label; None where they are not known.
+        drawn_anew: the labels of worlds whose means differ from run to run.
+        explained: whether the figures that explain the theory are drawn too.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        folder: Path,
+        means: Mapping[str, Floats | None],
+        drawn_anew: Collection[str],
+        explained: bool,
+    ) -> None:
+        self.study, self.folder, self.means, self.drawn_anew = study, folder, means, drawn_anew
+        self._blocks: dict[Unit, Runs] = {}
+        self._waiting = {figure: set(figure.needs()) for figure in pictures.planned(study)}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="figures")
+        folder.mkdir(parents=True, exist_ok=True)
+        jobs = pictures.explanation_jobs(folder) if explained else []
+        self._explained = [self._thread.submit(job.__call__) for job in jobs]
+        self._drawn: list[Future[list[Path]]] = [*self._explained]
+        self._submit_ready()
+
+    def __enter__(self) -> Self:
+        """The board, whose thread ends with the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def add(self, unit: Unit, runs: Runs) -> None:
+        """Take in the runs of one unit."""
+        self._blocks[unit] = runs
+        for missing in self._waiting.values():
+            missing.discard(unit)
+        self._submit_ready()
+
+    def explanations(self) -> list[Path]:
+        """The figures that explain the theory, as SVG files."""
+        return [path for future in self._explained for path in future.result() if path.suffix == ".svg"]
+
+    def finish(self) -> list[Path]:
+        """Wait until everything is drawn; returns the files."""
+        return [path for future in self._drawn for path in future.result()]
+
+    def _submit_ready(self) -> None:
+        for figure in [figure for figure, missing in self._waiting.items() if not missing]:
+            del self._waiting[figure]
+            self._drawn.append(self._thread.submit(self._draw, figure))
+
+    def _draw(self, figure: pictures.Planned) -> list[Path]:
+        results = None
+        if figure.experiment is not None:
+            shown = Study(self.study.title, (figure.experiment.on(figure.world),))
+            results = collect(shown, self._blocks)
+            figure = figure._replace(experiment=shown.experiments[0])
+        job = pictures.figure_job(figure, results, self.means, self.folder, self.drawn_anew)
+        return [] if job is None else job()

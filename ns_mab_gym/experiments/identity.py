@@ -1,0 +1,79 @@
+"""Which code a unit's numbers depend on: the engine, the agent, the world, the reward law, and what they import."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import gymnasium as gym
+
+from ..agents.core.zoo import AGENTS
+from ..envs.bandit import NSBanditEnv
+from ..play.resolving import MODELS, as_env
+from ..sources import counts, digest_of, unreadable
+from .study import AgentEntry, WorldEntry
+from .units import Unit
+
+__all__ = ["ENGINE", "code_versions", "modules_of"]
+
+ENGINE = "ns_mab_gym.play.engine"
+
+
+def code_versions(report: Callable[[str], None]) -> Callable[[Unit], str]:
+    """A function from a unit to the version of the code that computes it.
+
+    Where some of that code cannot be read, no two versions of it can be told apart: the version is then one that never
+    was before, so that the unit is computed again, and the report says so, once.
+
+    Args:
+        report: takes a line for the reader.
+    """
+    known: dict[tuple[str, ...], str] = {}
+    told: set[str] = set()
+
+    def code_of(unit: Unit) -> str:
+        modules = modules_of(unit.world, unit.agent)
+        if modules not in known:
+            digest = digest_of(modules)
+            names = ", ".join(unreadable(modules)) if digest is None else ""
+            if names not in told | {""}:
+                told.add(names)
+                report(f"the source of {names} cannot be read: what depends on it is computed again every time")
+            known[modules] = digest or f"unreadable-{uuid.uuid4().hex}"
+        return known[modules]
+
+    return code_of
+
+
+@lru_cache(maxsize=4096)
+def modules_of(world: WorldEntry, agent: AgentEntry) -> tuple[str, ...]:
+    """The modules from which the code behind a result is found by its imports."""
+    return tuple(sorted({ENGINE, *_modules_of_agent(agent.name), *_modules_of_world(world)}))
+
+
+def _modules_of_agent(name: str) -> set[str]:
+    if name in MODELS:
+        return {MODELS[name][0].partition(":")[0]}
+    return _modules_of_class(AGENTS.find(name))
+
+
+@lru_cache(maxsize=256)
+def _modules_of_world(world: WorldEntry) -> frozenset[str]:
+    env: gym.Env[Any, Any] = as_env(world.name, world.kwargs)
+    kinds: list[type] = []
+    layer: Any = env
+    while isinstance(layer, gym.Wrapper):
+        kinds.append(type(layer))
+        layer = layer.env
+    kinds.append(type(layer))
+    if isinstance(layer, NSBanditEnv):
+        kinds += [type(layer.world), type(layer.law)]
+    own = (kind for kind in kinds if not kind.__module__.startswith("gymnasium."))
+    return frozenset().union(*map(_modules_of_class, own))
+
+
+def _modules_of_class(kind: type) -> set[str]:
+    """Where a class is defined, and where those are that it is derived from, but for what is somebody else's."""
+    return {base.__module__ for base in kind.__mro__ if counts(base.__module__, kind.__module__)}

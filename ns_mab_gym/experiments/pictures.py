@@ -1,0 +1,123 @@
+"""Figures, as PNG and SVG: means, regret and sensitivity of every world, and two that explain the theory.
+
+Every figure is a :class:`~ns_mab_gym.figures.drawing_jobs.FigureJob`, to be drawn here, in a thread
+or in another process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..figures.drawing_jobs import FigureJob
+from ..figures.explanations import learnable_figure, pseudophase_figure
+from ..figures.regret_plots import Member, regret_figure, sensitivity_figure
+from ..figures.world_means import means_figure, phase_starts
+from ..means import Floats
+from .results import Results
+from .study import Experiment, Study, WorldEntry
+from .units import Unit, blocks_of
+
+__all__ = ["DESCRIPTIONS", "Planned", "draw", "explanation_jobs", "families_of", "figure_job", "planned"]
+
+DESCRIPTIONS = (
+    "Window sizes against learnable sets: the longer the window, the longer it looks back past a change.",
+    "Phases against pseudophases: a pseudophase is what is left of a phase when the window has forgotten the last one.",
+)
+
+
+class Planned(NamedTuple):
+    """A figure of a study: of a world's means, or of what an experiment's agents did on a world."""
+
+    name: str  # of its files, without their endings
+    world: WorldEntry
+    experiment: Experiment | None = None
+
+    def needs(self) -> list[Unit]:
+        """The units of work whose runs it shows."""
+        if self.experiment is None:
+            return []
+        units = (blocks_of(self.experiment, self.world, agent) for agent in self.experiment.agents)
+        return [unit for several in units for unit in several]
+
+
+def planned(study: Study) -> list[Planned]:
+    """Every figure of a study, in the order of its worlds."""
+    figures = [Planned(f"{slug(world.label)}-means", world) for world in study.worlds]
+    for experiment in study.experiments:
+        kind = "sensitivity" if experiment.groups else "regret"
+        figures += [Planned(f"{slug(world.label)}-{kind}", world, experiment) for world in experiment.worlds]
+    return _told_apart(figures)
+
+
+def _told_apart(figures: Sequence[Planned]) -> list[Planned]:
+    """The figures with a number after a name that an earlier one has, as when labels differ in their signs alone."""
+    seen: Counter[str] = Counter()
+    result = []
+    for figure in figures:
+        seen[figure.name] += 1
+        count = seen[figure.name]
+        result.append(figure._replace(name=f"{figure.name}-{count}") if count > 1 else figure)
+    return result
+
+
+def draw(
+    results: Results, means: Mapping[str, Floats | None], folder: Path, drawn_anew: Collection[str] = ()
+) -> list[Path]:
+    """Draw every figure of a study here and now.
+
+    Args:
+        results: the runs.
+        means: those of an instance of each world, by label; None where they are not known.
+        folder: where the figures go.
+        drawn_anew: the labels of worlds whose means differ from run to run.
+    """
+    folder.mkdir(exist_ok=True)
+    jobs = (figure_job(figure, results, means, folder, drawn_anew) for figure in planned(results.study))
+    return [path for job in jobs if job is not None for path in job()]
+
+
+def figure_job(
+    figure: Planned,
+    results: Results | None,
+    means: Mapping[str, Floats | None],
+    folder: Path,
+    drawn_anew: Collection[str],
+) -> FigureJob | None:
+    """A planned figure as a job; None for the means of a world that does not tell them. See :func:`draw`."""
+    world, anew = figure.world, figure.world.label in drawn_anew
+    instance = means[world.label]
+    if figure.experiment is None:
+        title = f"{world.label} (as in the first run)" if anew else world.label
+        return None if instance is None else FigureJob(folder, figure.name, means_figure, (instance, title))
+    assert results is not None
+    if families := families_of(results, figure.experiment, world):
+        return FigureJob(folder, figure.name, sensitivity_figure, (families, world.label))
+    phases = [] if anew else phase_starts(instance)
+    shown = results.of(figure.experiment, world), world.label, phases, results.notes(world)
+    return FigureJob(folder, figure.name, regret_figure, shown)
+
+
+def families_of(results: Results, experiment: Experiment, world: WorldEntry) -> dict[str, list[Member]]:
+    """The agents of an experiment by family, with their runs on a world; empty where there are no families."""
+    curves = results.of(experiment, world)
+    return {
+        group: [Member(agent.name_in_group, curves[agent.label], "window" not in agent.kwargs) for agent in agents]
+        for group, agents in experiment.groups.items()
+    }
+
+
+def explanation_jobs(folder: Path) -> list[FigureJob]:
+    """The two figures that explain the paper's definitions, in the order of ``DESCRIPTIONS``, still to be drawn."""
+    return [
+        FigureJob(folder, "explained-windows-and-learnable-sets", learnable_figure),
+        FigureJob(folder, "explained-phases-and-pseudophases", pseudophase_figure),
+    ]
+
+
+def slug(label: str) -> str:
+    """A label as part of a file name."""
+    return re.sub(r"[^a-z0-9.]+", "-", label.lower().replace("σ", "sigma")).strip("-.")[:60] or "world"

@@ -1,0 +1,96 @@
+"""Everything in a study is looked at before anything runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ..agents.core.arguments import nearest
+from ..agents.core.registry import looks_like_path
+from ..agents.core.zoo import AGENTS, make
+from ..envs import ENV_IDS
+from ..envs.bandit import NSBanditEnv
+from ..play.episode import check_match, seed_pair
+from ..play.match import known_of
+from ..play.resolving import MODELS, as_agent, as_env, names_a_world
+from ..worlds import catalogue as worlds
+from .study import AgentEntry, Study, WorldEntry
+
+__all__ = ["check_study", "drawn_anew", "env_of", "instances"]
+
+Env = gym.Env[Any, Any]
+
+
+def check_study(study: Study) -> None:
+    """Raise a ValueError that says what is wrong with a study, if something is."""
+    envs = {world: env_of(world) for world in study.worlds}
+    for experiment in study.experiments:
+        for world in experiment.worlds:
+            for agent in experiment.agents:
+                _check_agent(agent, world, envs[world])
+
+
+def env_of(world: WorldEntry) -> Env:
+    """The environment of a world, or a ValueError that says why there is none."""
+    if not names_a_world(world.name) and ":" not in world.name and world.name not in gym.registry:
+        raise ValueError(f"unknown world {world.name!r}; {nearest(world.name, [*worlds.names(), *ENV_IDS])}")
+    try:
+        return as_env(world.name, world.kwargs)
+    except Exception as error:  # whatever an environment's constructor raises, the reader needs the world's name
+        raise ValueError(f"world {world.label!r}: {_said(error)}") from error
+
+
+def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
+    if agent.name not in MODELS and agent.name not in AGENTS and not looks_like_path(agent.name):
+        raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, [*AGENTS, *MODELS])}")
+    try:
+        _check_player(agent, env)
+    except Exception as error:  # whatever an agent's constructor raises, the reader needs the agent's name
+        raise ValueError(f"agent {agent.label!r} on {world.label!r}: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """The message of an error; of one that was not meant for readers, its kind too."""
+    return str(error) if isinstance(error, TypeError | ValueError | OSError) else f"{type(error).__name__}: {error}"
+
+
+def _check_player(agent: AgentEntry, env: Env) -> None:
+    """Make the agent and hold it against the environment."""
+    if agent.name in MODELS and (agent.file is None or not agent.file.is_file()):
+        raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.zip")
+    player, parameters = as_agent(agent.name, agent.kwargs)
+    if isinstance(player, str):
+        bandit = env.unwrapped
+        if not isinstance(bandit, NSBanditEnv):
+            return  # played through the generic loop, which checks it
+        player = make(player, knowledge=known_of(_instance(env, 0), bandit.world, bandit.law), **parameters)
+    check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
+
+
+def _instance(env: Env, seed: int) -> npt.NDArray[np.float64]:
+    bandit = env.unwrapped
+    assert isinstance(bandit, NSBanditEnv)
+    if bandit.world.random:
+        env.reset(seed=seed)
+    return bandit.means
+
+
+def drawn_anew(study: Study) -> set[str]:
+    """The labels of worlds whose means differ from run to run."""
+    envs = {world.label: env_of(world).unwrapped for world in study.worlds}
+    return {label for label, env in envs.items() if isinstance(env, NSBanditEnv) and env.world.random}
+
+
+def instances(study: Study) -> dict[str, npt.NDArray[np.float64] | None]:
+    """The means that the first run meets on every world, by label; None where an environment does not tell them."""
+    found: dict[str, npt.NDArray[np.float64] | None] = {}
+    for experiment in study.experiments:
+        seed, _ = seed_pair(experiment.seed)
+        for world in experiment.worlds:
+            if world.label not in found:
+                env = env_of(world)
+                found[world.label] = _instance(env, seed) if isinstance(env.unwrapped, NSBanditEnv) else None
+    return found

@@ -1,0 +1,33 @@
+"""Fills in the templates of the page, which are files of their own; every value is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+__all__ = ["environment", "render"]
+
+
+@cache
+def environment() -> Environment:
+    """Where templates are found, and the rules by which they are filled in."""
+    loader = PackageLoader("ns_mab_gym.experiments.report")
+
+    def file(name: str) -> Markup:
+        """A style or a script as it is: it is no template, and braces in it mean nothing here."""
+        return Markup(loader.get_source(env, name)[0])
+
+    env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    env.globals["file"] = file
+    # The filter `tojson` writes <, > and & as numbers, so that no text can end the script element that holds it.
+    env.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
+    return env
+
+
+def render(content: dict[str, Any]) -> str:
+    """The page with this content, and with the library that draws its charts."""
+    return environment().get_template("page.html").render(content, plotly=Markup(get_plotlyjs()))

@@ -1,0 +1,120 @@
+"""What the page shows of each world: its means, and every experiment on it with charts and final regrets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...figures.world_means import phase_starts
+from ..pictures import families_of
+from ..results import Results
+from ..study import Experiment, WorldEntry
+from .charts import Chart, family_chart, means_chart, regret_chart
+from .page_tables import FinalRow, final_rows
+
+__all__ = ["ChartSlot", "Comparison", "Sections", "WorldSection"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ChartSlot:
+    """A chart and its place on the page.
+
+    Attributes:
+        anchor: the id of the element that holds it.
+        title: its heading.
+        chart: what plotly draws.
+        scales: whether the reader can switch to a logarithmic axis.
+    """
+
+    anchor: str
+    title: str
+    chart: Chart
+    scales: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One experiment on one world: its charts, and the final regrets with what must be said about them."""
+
+    charts: list[ChartSlot]
+    reference: str
+    finals: list[FinalRow]
+    footnotes: list[str]
+
+
+@dataclass(frozen=True)
+class WorldSection:
+    """One world: its means, where they are known, and the experiments on it."""
+
+    anchor: str
+    label: str
+    words: str
+    means: ChartSlot | None
+    comparisons: list[Comparison]
+
+    @property
+    def charts(self) -> list[ChartSlot]:
+        """Every chart of the section."""
+        means = [] if self.means is None else [self.means]
+        return means + [slot for comparison in self.comparisons for slot in comparison.charts]
+
+
+@dataclass(frozen=True)
+class Sections:
+    """Makes the sections of a page.
+
+    Attributes:
+        results: the runs.
+        means: an instance of each world by label, where its means are known.
+        drawn_anew: the labels of worlds whose means differ from run to run.
+    """
+
+    results: Results
+    means: Mapping[str, Floats | None]
+    drawn_anew: Collection[str]
+
+    def of_worlds(self) -> list[WorldSection]:
+        """A section for each world of the study."""
+        return [self._world(number, world) for number, world in enumerate(self.results.study.worlds)]
+
+    def _world(self, number: int, world: WorldEntry) -> WorldSection:
+        comparisons = [
+            self._comparison(f"{number}-{place}", experiment, world)
+            for place, experiment in enumerate(self.results.study.experiments)
+            if world in experiment.worlds
+        ]
+        return WorldSection(f"world-{number}", world.label, world.words, self._means(number, world), comparisons)
+
+    def _means(self, number: int, world: WorldEntry) -> ChartSlot | None:
+        means = self.means[world.label]
+        if means is None:
+            return None
+        title = "Means (as in the first run)" if world.label in self.drawn_anew else "Means"
+        return ChartSlot(f"means-{number}", title, means_chart(means, phase_starts(means)), scales=False)
+
+    def _comparison(self, name: str, experiment: Experiment, world: WorldEntry) -> Comparison:
+        curves, notes = self.results.of(experiment, world), self.results.notes(world)
+        return Comparison(
+            charts=self._families(name, experiment, world) or [self._regret(name, experiment, world)],
+            reference=experiment.reference,
+            finals=final_rows(curves, experiment.reference, notes),
+            footnotes=[f"* {label}: {note}" for label, note in notes.items() if label in curves],
+        )
+
+    def _families(self, name: str, experiment: Experiment, world: WorldEntry) -> list[ChartSlot]:
+        """One chart for each family of agents, if the experiment varies one thing within families."""
+        families = families_of(self.results, experiment, world)
+        return [
+            ChartSlot(f"family-{name}-{index}", f"Sensitivity: {group}", family_chart(members), scales=True)
+            for index, (group, members) in enumerate(families.items())
+        ]
+
+    def _regret(self, name: str, experiment: Experiment, world: WorldEntry) -> ChartSlot:
+        changes = [] if world.label in self.drawn_anew else phase_starts(self.means[world.label])
+        chart = regret_chart(self.results.of(experiment, world), changes, self.results.notes(world))
+        return ChartSlot(f"regret-{name}", "Cumulative regret (mean, one standard deviation)", chart, scales=True)

@@ -1,0 +1,193 @@
+"""Experiments as data: worlds × agents × seeds, as small frozen descriptions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from ..agents.core.arguments import choice, positive_int
+
+__all__ = ["AgentEntry", "Experiment", "Study", "WorldEntry"]
+
+TABLE_SUFFIXES = (".csv", ".parquet", ".npz")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name, its parameters and the label under which people see it.
+
+    Attributes:
+        name: what the registry calls it.
+        parameters: pairs of a parameter and its value, in alphabetical order.
+        label: what tables and figures call it; by default the entry in words.
+        note: what must be said wherever its result is shown.
+        group: the family to which it belongs, if an experiment varies one thing within families.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+    label: str = ""
+    note: str = ""
+    group: str = ""
+
+    def __post_init__(self) -> None:
+        """Bring the parameters into their one form, so that equal entries are equal."""
+        object.__setattr__(self, "parameters", tuple(sorted((k, _frozen(v)) for k, v in self.parameters)))
+        if not self.label:
+            object.__setattr__(self, "label", self.words)
+
+    @classmethod
+    def of(cls, name: str, /, *, label: str = "", note: str = "", group: str = "", **parameters: Any) -> Self:
+        """An entry with its parameters as keywords."""
+        return cls(name, tuple(parameters.items()), label, note, group)
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """The parameters as keyword arguments."""
+        return dict(self.parameters)
+
+    @property
+    def words(self) -> str:
+        """The entry as it is written on the command line, without its label."""
+        return _in_words(self.name, self.parameters)
+
+    @property
+    def name_in_group(self) -> str:
+        """The label without the name of the family that it belongs to."""
+        return self.label.removeprefix(self.group).strip(" ,()")
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it is read from, if there is one: a table of means, or a saved model."""
+        path = self.kwargs.get("path")
+        return None if path is None else Path(path)
+
+
+@dataclass(frozen=True)
+class AgentEntry(Entry):
+    """An agent of the registry, or a saved model of Stable-Baselines3 (``sb3:path=model.zip``).
+
+    >>> AgentEntry.of("beta-swts", window=500)
+    AgentEntry(name='beta-swts', parameters=(('window', 500),), label='beta-swts:window=500', note='', group='')
+    """
+
+
+@dataclass(frozen=True)
+class WorldEntry(Entry):
+    """A Gymnasium id with the arguments of its environment, or a file of means.
+
+    >>> WorldEntry.of("NSBandit-Smooth-v0", label="fast", sigma=1e-3).words
+    'NSBandit-Smooth-v0:sigma=0.001'
+    >>> WorldEntry.of("means.csv").kwargs
+    {'path': 'means.csv', 'world': 'table'}
+    """
+
+    def __post_init__(self) -> None:
+        """Turn the name of a file of means into the world that plays it."""
+        if self.name.lower().endswith(TABLE_SUFFIXES):
+            object.__setattr__(self, "parameters", (*self.parameters, ("path", self.name), ("world", "table")))
+            object.__setattr__(self, "name", "NSBandit-v0")
+        super().__post_init__()
+
+    @property
+    def words(self) -> str:
+        """The world as it is written on the command line, without its label."""
+        if self.name == "NSBandit-v0" and self.file is not None:
+            rest = tuple((k, v) for k, v in self.parameters if k not in ("path", "world"))
+            return _in_words(str(self.file), rest)
+        return super().words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Every agent on every world, run r of each with the luck of run r.
+
+    Attributes:
+        worlds: where they play.
+        agents: who plays.
+        runs: how many runs each.
+        seed: from which the seeds of all runs are derived.
+        reference: the label of the agent to which the others are compared; by default the first.
+    """
+
+    worlds: tuple[WorldEntry, ...]
+    agents: tuple[AgentEntry, ...]
+    runs: int = 50
+    seed: int = 0
+    reference: str = ""
+
+    def __post_init__(self) -> None:
+        """Check all that can be checked without building a world."""
+        positive_int("runs", self.runs)
+        positive_int("seed", self.seed, least=0)
+        _distinct("world", (world.label for world in self.worlds))
+        _distinct("agent", labels := [agent.label for agent in self.agents])
+        if self.reference:
+            choice("reference agent", self.reference, labels)
+        else:
+            object.__setattr__(self, "reference", labels[0])
+
+    def on(self, world: WorldEntry) -> Experiment:
+        """The same experiment on one world alone."""
+        return replace(self, worlds=(world,))
+
+    @property
+    def groups(self) -> dict[str, list[AgentEntry]]:
+        """The agents by their families; empty where there are none."""
+        families: dict[str, list[AgentEntry]] = {}
+        for agent in self.agents:
+            families.setdefault(agent.group, []).append(agent)
+        return families if set(families) != {""} else {}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Experiments that share one folder of results and one report.
+
+    Attributes:
+        title: the report's heading.
+        experiments: what to run; what two of them have in common is computed once.
+    """
+
+    title: str
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def worlds(self) -> tuple[WorldEntry, ...]:
+        """Every world once, in order of appearance."""
+        return tuple(dict.fromkeys(world for experiment in self.experiments for world in experiment.worlds))
+
+
+class Settings(dict[str, Any]):
+    """A parameter that has parameters of its own, such as a reward law; never changed, so that it has a hash."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(sorted(self.items())))
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Settings({key: _frozen(value[key]) for key in sorted(value)})
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def _in_words(name: str, parameters: tuple[tuple[str, Any], ...]) -> str:
+    settings = ",".join(f"{key}={_word(value)}" for key, value in parameters)
+    return f"{name}:{settings}" if settings else name
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _distinct(what: str, labels: Iterable[str]) -> None:
+    """Raise a ValueError if there is no entry, or if two carry the same label."""
+    counted = Counter(labels)
+    if not counted:
+        raise ValueError(f"an experiment needs at least one {what}")
+    label, times = counted.most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{times} {what}s are labelled {label!r}; give each a label of its own, or drop one")

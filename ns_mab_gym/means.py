@@ -1,0 +1,191 @@
+"""Facts of a (T, K) matrix of means: best arms, breakpoints, V_T, σ. Engine, tuning and theory start from it.
+
+Conventions of the whole house: ``means[t - 1, i]`` is μ_{i,t} of the paper. A *set* of rounds is a boolean
+mask of length T whose entry ``t - 1`` stands for round t; a *list* of rounds (breakpoints, phases) holds
+1-based round numbers, as the paper does. Arms are 0-based, as actions are. Of several best arms, i*(t) is the
+one of lowest index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence, Sized
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .agents.core.knowledge import Knowledge
+
+__all__ = [
+    "Floats",
+    "Ints",
+    "Leaders",
+    "Mask",
+    "as_means",
+    "best_arm_switches",
+    "best_arms",
+    "blocks",
+    "breakpoints",
+    "knowledge",
+    "leaders",
+    "lipschitz",
+    "variation",
+]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+BLOCK = 4096  # rounds at a time: at ten arms a block and its transpose fit the second-level cache
+
+
+def as_means(means: npt.ArrayLike, source: str = "means") -> Floats:
+    """The given matrix as float64 of shape (T, K), without a copy where it is one already.
+
+    Args:
+        means: T rows, one per round, of K numbers, one per arm.
+        source: what messages call it.
+    """
+    _check_rows(means, source)
+    try:
+        given = np.asarray(means)
+        if not _holds_numbers(given):
+            raise TypeError
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{source} holds something that is not a number") from None
+    if matrix.size == 0:
+        raise ValueError(f"{source} is empty; give one row per round and one column per arm")
+    if matrix.ndim != 2:
+        raise ValueError(f"{source} must be a table of T rounds by K arms, got shape {matrix.shape}")
+    if matrix.shape[1] < 2:
+        raise ValueError(f"a bandit needs at least 2 arms, {source} has {matrix.shape[1]} column")
+    if not (math.isfinite(matrix.min()) and math.isfinite(matrix.max())):
+        row, arm = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(f"{source} is NaN or infinite at round {row + 1}, arm {arm + 1}; fill or drop such rounds")
+    return matrix
+
+
+def _check_rows(values: Any, source: str) -> None:
+    if isinstance(values, Sequence) and len({len(row) for row in values if isinstance(row, Sized)}) > 1:
+        raise ValueError(f"the rows of {source} differ in length; every round needs one mean for each arm")
+
+
+def _holds_numbers(array: npt.NDArray[Any]) -> bool:
+    """Whether there is no text in the array; NumPy alone would take the text "0.5" for a number."""
+    if array.dtype.kind == "O":
+        return not any(isinstance(cell, str) for cell in array.flat)
+    return array.dtype.kind in "iuf"
+
+
+def blocks(means: Floats, overlap: int = 0) -> Iterator[tuple[slice, Floats]]:
+    """Rows of the matrix, a block at a time, as contiguous (K, B) columns; ``overlap`` rows are repeated."""
+    for start in range(0, max(len(means) - overlap, 1), BLOCK):
+        rows = slice(start, min(start + BLOCK + overlap, len(means)))
+        yield rows, np.ascontiguousarray(means[rows].T)
+
+
+class Leaders(NamedTuple):
+    """The race at the top: who leads in each round, with which mean, and the best mean of the others."""
+
+    arm: Ints  # (T,) i*(t), 0-based, ties to the lowest index
+    best: Floats  # (T,) μ_{i*(t),t}
+    rival: Floats  # (T,) max of μ_{i,t} over i ≠ i*(t); equals ``best`` where arms tie
+
+
+def leaders(means: npt.ArrayLike) -> Leaders:
+    """The best arm of every round, its mean and the best of the others, in one pass.
+
+    >>> leaders([[0.1, 0.9, 0.3], [0.5, 0.5, 0.2]])
+    Leaders(arm=array([1, 0]), best=array([0.9, 0.5]), rival=array([0.3, 0.5]))
+    """
+    matrix = as_means(means)
+    arm = np.zeros(len(matrix), dtype=np.intp)
+    best, rival = np.empty(len(matrix)), np.empty(len(matrix))
+    for rows, columns in blocks(matrix):
+        _race(columns, arm[rows], best[rows], rival[rows])
+    return Leaders(arm, best, rival)
+
+
+def _race(columns: Floats, arm: Ints, best: Floats, rival: Floats) -> None:
+    best[:], rival[:] = columns[0], -np.inf
+    for k, challenger in enumerate(columns[1:], start=1):
+        arm[challenger > best] = k
+        np.maximum(rival, np.minimum(best, challenger), out=rival)
+        np.maximum(best, challenger, out=best)
+
+
+def _moves(matrix: Floats) -> Floats:
+    """max_i |μ_{i,t+1} − μ_{i,t}| for t = 1..T−1."""
+    moves = np.empty(len(matrix) - 1)
+    for rows, columns in blocks(matrix, overlap=1):
+        steps = np.diff(columns, axis=1)
+        np.abs(steps, out=steps)
+        steps.max(axis=0, out=moves[rows.start : rows.stop - 1])
+    return moves
+
+
+def _changes(signal: npt.NDArray[np.generic]) -> Ints:
+    """The rounds, 1-based, whose entry differs from that of the round before."""
+    return np.flatnonzero(signal[1:] != signal[:-1]) + 2
+
+
+def breakpoints(means: npt.ArrayLike) -> Ints:
+    """The breakpoints b_1 < b_2 < …: rounds t ∈ {2, …, T} at which any arm's mean differs from round t − 1's.
+
+    Definition 3 of the paper; its number is Υ_T. The paper's later line b_Υ < T would forbid a change in the
+    last round; the definition wins.
+
+    >>> breakpoints([[0.2, 0.8], [0.2, 0.8], [0.9, 0.8]])
+    array([3])
+    """
+    return np.flatnonzero(_moves(as_means(means))) + 2
+
+
+def variation(means: npt.ArrayLike) -> float:
+    """V_T = Σ_t max_i |μ_{i,t+1} − μ_{i,t}|, the variation budget (Besbes et al. 2014)."""
+    return float(_moves(as_means(means)).sum())
+
+
+def lipschitz(means: npt.ArrayLike) -> float:
+    """σ, the smallest number with |μ_{i,t} − μ_{i,t'}| ≤ σ |t − t'|: the largest move in one round."""
+    return float(_moves(as_means(means)).max(initial=0.0))
+
+
+def best_arms(means: npt.ArrayLike) -> Ints:
+    """i*(t) for every round, 0-based arms, ties to the lowest index; shape (T,)."""
+    matrix = as_means(means)
+    # By blocks: argmax copies what it is given if that is read-only.
+    parts = (matrix[start : start + 65_536] for start in range(0, len(matrix), 65_536))
+    return np.concatenate([part.argmax(axis=1) for part in parts])
+
+
+def best_arm_switches(means: npt.ArrayLike) -> Ints:
+    """Rounds t, 1-based, with i*(t) ≠ i*(t − 1).
+
+    >>> best_arm_switches([[0.2, 0.8], [0.8, 0.8], [0.9, 0.8]])  # a tie goes to the lowest index
+    array([2])
+    """
+    return _changes(best_arms(means))
+
+
+def knowledge(means: npt.ArrayLike) -> Knowledge:
+    """What the literature's tuning formulas ask of a world, read off its means in one cheap pass.
+
+    ``describe`` tells much more, at a higher price.
+
+    >>> knowledge([[0.2, 0.8], [0.2, 0.8], [0.9, 0.8]]).breakpoints
+    1
+    """
+    matrix = as_means(means)
+    moves = _moves(matrix)
+    return Knowledge(
+        horizon=len(matrix),
+        n_arms=matrix.shape[1],
+        breakpoints=int(np.count_nonzero(moves)),
+        variation=float(moves.sum()),
+        lipschitz=float(moves.max(initial=0.0)),
+        switches=len(best_arm_switches(matrix)),
+        means=matrix,
+    )

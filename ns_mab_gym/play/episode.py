@@ -1,0 +1,157 @@
+"""The generic loop: act, step, observe, with any agent on any environment that has a discrete action space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ..agents.core.protocol import Agent, AgentProtocol
+
+__all__ = ["Trajectory", "check_match", "first_action", "run_episode", "seed_pair"]
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One episode.
+
+    Attributes:
+        arms: (T,) the arm of each round.
+        rewards: (T,) the reward of each round.
+        regret: (T,) the cumulative dynamic pseudo-regret Σ_s (μ*_s − μ_{I_s,s}); None if the environment's ``info``
+            does not tell its means.
+        pulls: (K,) how often each arm was played.
+        suboptimal_pulls: (K,) N_{i,T}, how often each arm was played while its mean was below the best; None as above.
+    """
+
+    arms: IntArray
+    rewards: FloatArray
+    regret: FloatArray | None
+    pulls: IntArray
+    suboptimal_pulls: IntArray | None
+
+
+def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
+    """The environment's and the agent's seed of a run: independent of each other and of all other runs."""
+    words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(2, np.uint64)
+    return int(words[0] >> 1), int(words[1] >> 1)  # 63 bits, so that any table can hold them
+
+
+def run_episode(
+    env: gym.Env[Any, Any],
+    agent: AgentProtocol,
+    seed: int | tuple[int, int] | None = None,
+    *,
+    progress: bool = False,
+) -> Trajectory:
+    """Play one episode.
+
+    Rewards that arrive late (``info["feedback"]``, see :class:`ns_mab_gym.wrappers.DelayedRewards`) are observed when
+    they arrive; arms that cannot be played (``info["mask"]``, see :class:`ns_mab_gym.wrappers.ArmAvailability`) are
+    told to the agent.
+
+    Args:
+        env: an environment with a discrete action space.
+        agent: an object with ``reset``, ``act`` and ``observe``.
+        seed: the environment's and the agent's seed, or one number from which both are derived (the first run of
+            ``simulate`` with that seed); fresh ones if not given.
+        progress: show a progress bar.
+    """
+    start = first_action(env)
+    check_match(env, agent)
+    env_seed, agent_seed = seed_pair(int(seed)) if isinstance(seed, int | np.integer) else seed or (None, None)
+    observation, info = env.reset(seed=env_seed)
+    agent.reset(seed=agent_seed)
+    arms: list[int] = []
+    rewards: list[float] = []
+    gaps: list[float] = []
+    bar = _bar(getattr(getattr(env.unwrapped, "world", None), "horizon", None)) if progress else None
+    over = False
+    while not over:
+        arm = _act(agent, observation, info)
+        observation, reward, terminated, truncated, info = env.step(arm + start)
+        _observe(agent, arm, float(reward), info)
+        arms.append(arm)
+        rewards.append(float(reward))
+        if "regret" in info:
+            gaps.append(info["regret"])
+        elif "mu" in info:
+            gaps.append(float(np.max(info["mu"]) - info["mu"][arm]))
+        over = bool(terminated or truncated)
+        if bar is not None:
+            bar.update()
+    if bar is not None:
+        bar.close()
+    return _trajectory(arms, rewards, gaps, int(env.action_space.n))  # type: ignore[attr-defined]
+
+
+def check_match(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:
+    """Raise an error before the run if the agent cannot play this environment."""
+    n_actions, n_arms = int(env.action_space.n), getattr(agent, "n_arms", None)  # type: ignore[attr-defined]
+    if n_arms is not None and n_arms != n_actions:
+        raise ValueError(f"the agent was made for {n_arms} arms, the environment has {n_actions}")
+    law = getattr(env.unwrapped, "law", None)
+    if law is not None and isinstance(agent, Agent):
+        agent.check_rewards(law.support, law.binary)
+    _check_feedback(env, agent)
+
+
+def _check_feedback(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:
+    """Refuse agents without a rule for late rewards or closed arms, if the environment has them."""
+    for trait, what in (("handles_delay", "rewards that arrive late"), ("handles_mask", "arms that cannot be played")):
+        needs = {"handles_delay": "delays_rewards", "handles_mask": "masks_arms"}[trait]
+        if _has(env, needs) and not getattr(agent, trait, False):
+            raise ValueError(f"{getattr(agent, 'name', agent)} has no rule for {what}; use beta-swts or sw-ucb")
+
+
+def _has(env: gym.Env[Any, Any], attribute: str) -> bool:
+    layer: Any = env
+    while isinstance(layer, gym.Wrapper):
+        if getattr(type(layer), attribute, False):
+            return True
+        layer = layer.env
+    return False
+
+
+def first_action(env: gym.Env[Any, Any]) -> int:
+    """The first action of a discrete space; an error for any other."""
+    if not isinstance(env.action_space, gym.spaces.Discrete):
+        raise TypeError(f"a bandit agent needs a Discrete action space, {env} has {env.action_space}")
+    return int(env.action_space.start)
+
+
+def _act(agent: AgentProtocol, observation: Any, info: dict[str, Any]) -> int:
+    if "mask" in info:
+        return agent.act(observation, mask=info["mask"])  # type: ignore[call-arg]
+    return agent.act(observation)
+
+
+def _observe(agent: AgentProtocol, arm: int, reward: float, info: dict[str, Any]) -> None:
+    if "feedback" not in info:
+        agent.observe(arm, reward)
+        return
+    for _, earlier_arm, late_reward in info["feedback"]:
+        agent.observe(earlier_arm, late_reward)
+
+
+def _trajectory(arms: list[int], rewards: list[float], gaps: list[float], n_arms: int) -> Trajectory:
+    played = np.array(arms, dtype=np.int64)
+    regret = suboptimal = None
+    if len(gaps) == len(arms):
+        regret = np.cumsum(gaps)
+        suboptimal = np.bincount(played[np.array(gaps) > 0], minlength=n_arms)
+    return Trajectory(played, np.array(rewards), regret, np.bincount(played, minlength=n_arms), suboptimal)
+
+
+def _bar(total: int | None) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("a progress bar needs tqdm: pip install 'ns-mab-gym[experiments]'") from None
+    return tqdm(total=total, unit=" rounds")

@@ -1,0 +1,144 @@
+"""The compiled loop: plays a whole episode with the agents' own definitions, at the speed of the hardware."""
+
+from __future__ import annotations
+
+import glob
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from numba.extending import register_jitable
+
+from ..agents.core.kernel import RULES, act, observe
+from ..quantile import beta_quantile
+from ..rewards import Bernoulli, Beta, Gaussian, Law
+from .fingerprints import fingerprint
+
+__all__ = ["best_means", "law_code", "loop_for"]
+
+BERNOULLI, GAUSSIAN, BETA = range(3)
+
+
+def law_code(law: Law) -> tuple[int, float] | None:
+    """The number and the parameter by which the compiled loop knows a reward law; None if it does not."""
+    if type(law) is Bernoulli:
+        return BERNOULLI, 0.0
+    if type(law) is Gaussian:
+        return GAUSSIAN, law.scale
+    if type(law) is Beta:
+        return BETA, law.concentration
+    return None
+
+
+@register_jitable(forceinline=True)
+def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> float:
+    """A reward with mean ``mu``: the same number that :meth:`ns_mab_gym.rewards.Law.draw` gives."""
+    if law == BERNOULLI:
+        return 1.0 if rng.random() < mu else 0.0
+    if law == GAUSSIAN:
+        return mu + parameter * rng.standard_normal()
+    return beta_quantile(rng.random(), parameter * mu, parameter * (1.0 - mu))
+
+
+def _play(
+    state: Any,
+    law: int,
+    parameter: float,
+    binarize: bool,
+    means: npt.NDArray[np.float64],  # (T, K)
+    best: npt.NDArray[np.float64],  # (T,) the largest mean of each round
+    luck: np.random.Generator,
+    rng: np.random.Generator,
+    rounds: npt.NDArray[np.int64],  # (C,) after which rounds to note the regret
+    regret: npt.NDArray[np.float64],  # (C,) out
+    pulls: npt.NDArray[np.int64],  # (K,) out
+    suboptimal: npt.NDArray[np.int64],  # (K,) out
+    arms: npt.NDArray[np.int64],  # (T,) out, or empty
+    rewards: npt.NDArray[np.float64],  # (T,) out, or empty
+) -> None:
+    """Act, draw, observe, until the means end."""
+    horizon, n_arms = means.shape
+    mask = np.ones(n_arms, np.bool_)
+    total = 0.0
+    noted = 0
+    for t in range(horizon):
+        arm = act(state, mask, rng)
+        mu = means[t, arm]
+        reward = draw(law, parameter, mu, luck)
+        if arms.size > 0:
+            arms[t] = arm
+            rewards[t] = reward
+        if binarize:
+            reward = 1.0 if rng.random() < reward else 0.0
+        observe(state, arm, reward)
+        total += best[t] - mu
+        pulls[arm] += 1
+        if mu < best[t]:
+            suboptimal[arm] += 1
+        if rounds[noted] == t + 1:
+            regret[noted] = total
+            noted += 1
+
+
+@njit(cache=True, nogil=True)
+def best_means(means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The largest mean of each round, (T,)."""
+    horizon, n_arms = means.shape
+    best = np.empty(horizon)
+    for t in range(horizon):
+        largest = means[t, 0]
+        for i in range(1, n_arms):
+            largest = max(largest, means[t, i])
+        best[t] = largest
+    return best
+
+
+_LOOPS: dict[tuple[Any, ...], Any] = {}
+_MAKING = threading.Lock()
+
+
+def loop_for(kinds: tuple[type, ...], agent: str) -> Any:
+    """The compiled loop for a state of these classes: its own, and those of the states nested in it.
+
+    It is kept on disk under the hash of what it is made from, so that no other agent's edit touches it. Where another
+    process could not find the class of the state again (one of ``__main__``), it is compiled for this process alone.
+
+    Args:
+        kinds: the classes.
+        agent: what to call it when it says that it is being compiled.
+    """
+    rules = tuple(function for kind in kinds if kind in RULES for function in RULES[kind] if function is not None)
+    with _MAKING:
+        if (kinds, rules) not in _LOOPS:
+            _LOOPS[kinds, rules] = _loop(kinds, rules, agent)
+        return _LOOPS[kinds, rules]
+
+
+def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], agent: str) -> Any:
+    if any(kind.__module__ == "__main__" for kind in kinds):
+        return njit(nogil=True)(_play)
+    title = f"play_{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_"
+    made_of = fingerprint([_play, beta_quantile, *rules], kinds)
+    played = FunctionType(_play.__code__, _play.__globals__, title + made_of[:16])
+    played.__qualname__ = played.__name__  # which names the files that numba keeps
+    played.__module__ = _play.__module__
+    loop = njit(cache=True, nogil=True)(played)
+    _announce(loop, title, agent)
+    return loop
+
+
+def _announce(loop: Any, title: str, agent: str) -> None:
+    """Say that compiling takes a while, if nothing is on disk; what an older version left there is removed."""
+    folder = Path(loop.stats.cache_path)
+    kept = list(folder.glob(f"loop.{glob.escape(title)}*"))
+    if any(file.name.startswith(f"loop.{loop.py_func.__name__}") for file in kept):
+        return
+    for file in kept:
+        file.unlink(missing_ok=True)
+    logging.getLogger("ns_mab_gym").warning("compiling %s: some seconds, once on this machine", agent)

@@ -1,0 +1,178 @@
+"""An agent on an environment: what all of its runs share, and how one of them is played."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium.utils import seeding
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
+
+from ..agents.core.arguments import known_parameters
+from ..agents.core.knowledge import Knowledge
+from ..agents.core.zoo import kind, make, tunable
+from ..envs.bandit import NSBanditEnv, drawn_means, streams
+from ..means import knowledge
+from ..rewards import Law
+from ..runs import Runs
+from ..worlds.world import World
+from .episode import Trajectory, check_match, run_episode
+
+__all__ = ["Match", "known_of"]
+
+
+class Match:
+    """An agent and an environment, and what is true of every run of theirs.
+
+    Args:
+        env: the environment, wrapped as the agent needs it.
+        agent: an agent, its class, or a name.
+        agent_kwargs: parameters for an agent that is still to be made.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], agent: Any, agent_kwargs: dict[str, Any]) -> None:
+        self.env, self.agent, self.agent_kwargs = env, agent, agent_kwargs
+        self.to_be_made = isinstance(agent, str | type)
+        self.fixed: tuple[npt.NDArray[np.float64], Knowledge] | None = None
+        self.best: npt.NDArray[np.float64] | None = None
+        bandit = env.unwrapped
+        self.bandit = bandit if isinstance(bandit, NSBanditEnv) else None
+        self._check_parameters()
+        if self.bandit is not None and not self.bandit.world.random:
+            world, law = self.bandit.world, self.bandit.law
+            means = self.bandit.means
+            if self.bandit._given:  # by options of a reset; the next reset, which begins a run, forgets them
+                means = drawn_means(world, law)
+            self.fixed = means, known_of(means, world, law)
+            check_match(env, self.agent_for(self.fixed[1]))
+        elif not self.to_be_made:
+            check_match(env, agent)
+
+    def _check_parameters(self) -> None:
+        if not self.to_be_made:
+            if self.agent_kwargs:
+                raise TypeError("agent_kwargs go with an agent given by name; set the parameters of the object instead")
+            return
+        if (allowed := tunable(self.kind)) is not None:
+            known_parameters(f"agent {self.agent!r}", self.agent_kwargs, allowed)
+
+    def why_generic(self) -> str | None:
+        """Why the compiled loop cannot play this; None if it can."""
+        from .loop import law_code
+
+        if self.bandit is None or type(self.bandit) is not NSBanditEnv:
+            return f"{self.env} is not one of the suite's own environments"
+        if (wrapper := _wrapper(self.env)) is not None:
+            return f"the environment is wrapped in {wrapper}"
+        if law_code(self.bandit.law) is None:
+            return f"the reward law {self.bandit.law!r} has no compiled form"
+        return None if _plays_a_rule(self.kind) else f"{self.agent!r} has no compiled form"
+
+    @property
+    def kind(self) -> type:
+        """The agent's class."""
+        if isinstance(self.agent, str):
+            return kind(self.agent)
+        return self.agent if isinstance(self.agent, type) else type(self.agent)
+
+    def instance(self, seed: int) -> tuple[npt.NDArray[np.float64], Knowledge, np.random.Generator]:
+        """The means that the environment plays after ``reset(seed=seed)``, what is true of them, and the luck."""
+        assert self.bandit is not None
+        means_rng, luck = streams(seeding.np_random(seed)[0])
+        if self.fixed is not None:
+            return *self.fixed, luck
+        world, law = self.bandit.world, self.bandit.law
+        means = drawn_means(world, law, means_rng)
+        return means, known_of(means, world, law), luck
+
+    def best_of(self, means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The largest mean of each round; of a fixed world, computed once."""
+        from .loop import best_means
+
+        if self.fixed is None:
+            return best_means(means)
+        if self.best is None:
+            self.best = best_means(means)
+        return self.best
+
+    def agent_for(self, known: Knowledge) -> Any:
+        """A new agent, tuned from the knowledge if it was given by name."""
+        if self.to_be_made:
+            return make(self.agent, knowledge=known, **self.agent_kwargs)
+        return self.agent.clone() if hasattr(self.agent, "clone") else copy.deepcopy(self.agent)
+
+    def play_compiled(self, runs: Runs, run: int) -> float:
+        """Play one run in the compiled loop, into its rows of the record; returns the seconds spent in the loop."""
+        from ..agents.core.kernel import states_in
+        from .loop import law_code, loop_for
+
+        assert self.bandit is not None
+        env_seed, agent_seed = runs.seeds[run]
+        means, known, luck = self.instance(env_seed)
+        best = self.best_of(means)
+        agent = self.agent_for(known)
+        agent.check_rewards(self.bandit.law.support, self.bandit.law.binary)
+        agent.reset(seed=agent_seed)
+        runs.parameters[run] = _plain(agent.parameters)
+        code = law_code(self.bandit.law)
+        assert code is not None
+        nothing = slice(0, 0)
+        arms = runs.pulls[0, nothing] if runs.arms is None else runs.arms[run]
+        rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
+        loop = loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name)
+        began = time.perf_counter()
+        loop(
+            agent.state, *code, agent.binarize, means, best, luck, agent.rng, runs.rounds, runs.regret[run],
+            runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
+        )  # fmt: skip
+        return time.perf_counter() - began
+
+    def play_generic(self, seeds: tuple[int, int]) -> tuple[Trajectory, dict[str, Any]]:
+        """Play one run in the generic loop; returns the episode and the agent's parameters."""
+        env = copy.deepcopy(self.env)
+        if self.bandit is not None:
+            env.reset(seed=seeds[0])
+            known = known_of(env.unwrapped.means, self.bandit.world, self.bandit.law)  # type: ignore[attr-defined]
+        else:
+            known = Knowledge(n_arms=int(env.action_space.n))  # type: ignore[attr-defined]
+        agent = self.agent_for(known)
+        played = run_episode(env, agent, seeds)
+        if played.regret is None or played.suboptimal_pulls is None:
+            raise ValueError(f"{env} does not tell its means: its info needs 'mu' for simulate to account regret")
+        return played, _plain(getattr(agent, "parameters", {}))
+
+
+def _plays_a_rule(kind: type) -> bool:
+    """Whether what agents of this class do is the rule of their state, and no more: a subclass may do otherwise."""
+    from ..agents.core.protocol import Agent
+
+    return issubclass(kind, Agent) and kind.act is Agent.act and kind.observe is Agent.observe
+
+
+def _wrapper(env: gym.Env[Any, Any]) -> str | None:
+    """The name of the first wrapper that ``gym.make`` does not add by itself."""
+    layer = env
+    while isinstance(layer, gym.Wrapper):
+        if not isinstance(layer, OrderEnforcing | PassiveEnvChecker):
+            return type(layer).__name__
+        layer = layer.env
+    return None
+
+
+def known_of(means: npt.NDArray[np.float64], world: World, law: Law) -> Knowledge:
+    """What is true of an instance; σ as the world's author states it, where that is stated."""
+    known = knowledge(means)
+    if world.lipschitz is not None:
+        known = replace(known, lipschitz=world.lipschitz)
+    return replace(known, subgaussian=law.subgaussian)
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Without arrays, of which one per run would fill the memory."""
+    return {name: value for name, value in parameters.items() if not isinstance(value, np.ndarray)}

@@ -1,0 +1,43 @@
+"""The learning algorithms by name. A new one is one row."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ..agents.core.arguments import choice
+
+__all__ = ["algorithm", "algorithms", "name_of"]
+
+# name: the module and the class.
+ALGORITHMS: dict[str, tuple[str, str]] = {
+    "ppo": ("stable_baselines3", "PPO"),
+    "a2c": ("stable_baselines3", "A2C"),
+    "dqn": ("stable_baselines3", "DQN"),
+    "recurrent-ppo": ("sb3_contrib", "RecurrentPPO"),
+    "maskable-ppo": ("sb3_contrib", "MaskablePPO"),
+}
+
+
+def algorithms() -> list[str]:
+    """The names that :func:`algorithm` knows."""
+    return list(ALGORITHMS)
+
+
+def algorithm(name: str) -> Any:
+    """The class of an algorithm.
+
+    >>> algorithm("recurrent-ppo").__name__
+    'RecurrentPPO'
+    """
+    module, kind = ALGORITHMS[choice("algorithm", name, ALGORITHMS)]
+    try:
+        return getattr(importlib.import_module(module), kind)
+    except ImportError:
+        raise ImportError(f"{name} needs {module}: pip install 'ns-mab-gym[rl]'") from None
+
+
+def name_of(model: Any) -> str:
+    """The name of a model's algorithm; that of its class if it is not in the table."""
+    kind = type(model).__name__
+    return next((name for name, (_, class_name) in ALGORITHMS.items() if class_name == kind), kind.lower())

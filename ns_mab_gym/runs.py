@@ -1,0 +1,86 @@
+"""The one record of results, from the engine to the page: many runs of one agent on one world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Runs", "joined"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """R runs of one agent on one world.
+
+    Attributes:
+        rounds: (C,) the rounds, counted from 1, after which the regret was noted; the last is T.
+        regret: (R, C) the cumulative dynamic pseudo-regret there.
+        pulls: (R, K) how often each arm was played.
+        suboptimal_pulls: (R, K) N_{i,T}, how often each arm was played while its mean was below the best.
+        seeds: R pairs of the environment's and the agent's seed; ``run_episode`` with such a pair plays that run again.
+        parameters: the agent's parameters in each of the R runs, without arrays (the oracle's means).
+        seconds: the time spent in the loop, summed over the threads.
+        arms: (R, T) every arm, if ``record="all"``.
+        rewards: (R, T) every reward, if ``record="all"``.
+    """
+
+    rounds: Ints
+    regret: Floats
+    pulls: Ints
+    suboptimal_pulls: Ints
+    seeds: list[tuple[int, int]]
+    parameters: list[dict[str, Any]]
+    seconds: float
+    arms: Ints | None = None
+    rewards: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.regret)
+
+    @property
+    def horizon(self) -> int:
+        """T."""
+        return int(self.rounds[-1])
+
+    @property
+    def steps(self) -> int:
+        """How many steps the agent took in all runs together."""
+        return len(self) * self.horizon
+
+    @property
+    def final(self) -> Floats:
+        """(R,) the cumulative regret of each run in round T."""
+        return self.regret[:, -1]
+
+    def at(self, round_: float) -> Floats:
+        """(R,) the cumulative regret after a round, on the line between the rounds noted before and after it."""
+        rounds = np.concatenate(([0], self.rounds))
+        after = int(np.clip(np.searchsorted(rounds, round_), 1, len(self.rounds)))
+        share = (round_ - rounds[after - 1]) / (rounds[after] - rounds[after - 1])
+        before = self.regret[:, after - 2] if after > 1 else np.zeros(len(self))
+        return np.asarray(before + share * (self.regret[:, after - 1] - before))
+
+    def between(self, first: float, last: float) -> Floats:
+        """(R,) the regret of the rounds after ``first`` up to ``last``."""
+        return self.at(last) - self.at(first)
+
+
+def joined(blocks: Sequence[Runs]) -> Runs:
+    """Blocks of runs of one agent on one world as one record; without single arms and rewards."""
+    return Runs(
+        rounds=blocks[0].rounds,
+        regret=np.concatenate([block.regret for block in blocks]),
+        pulls=np.concatenate([block.pulls for block in blocks]),
+        suboptimal_pulls=np.concatenate([block.suboptimal_pulls for block in blocks]),
+        seeds=list(chain.from_iterable(block.seeds for block in blocks)),
+        parameters=list(chain.from_iterable(block.parameters for block in blocks)),
+        seconds=sum(block.seconds for block in blocks),
+    )

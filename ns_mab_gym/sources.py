@@ -1,0 +1,184 @@
+"""What code a number depends on: a module, and what it imports from its own distribution and from this one.
+
+A stored result is computed anew when the code that gave it changes. Comments, docstrings and formatting do not count;
+nor do installed packages of others, whose versions are noted beside each result.
+
+Imports are read from the source, those inside functions too. ``from package import name`` leads to where the name comes
+from: to the submodule of that name, or to the module from which ``package/__init__.py`` imports it, and only else to
+``package/__init__.py`` itself. So the tables of names in ``agents/__init__.py`` and ``worlds/__init__.py`` decide no
+number and are no part of what an agent depends on. A module whose name is put together at run time is not seen.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+from .module_files import distributions_of, file_of, is_namespace, is_own_code, modules_in, spec_of, true_name
+
+__all__ = ["counts", "digest_of", "modules_behind", "unreadable"]
+
+HOUSE = __name__.partition(".")[0]
+# Code of the user's that imports one of these can make anything by its name: all that the package holds then counts.
+MAKERS = {f"{HOUSE}.agents.core.zoo": f"{HOUSE}.agents", f"{HOUSE}.worlds.catalogue": f"{HOUSE}.worlds"}
+
+
+def digest_of(modules: Iterable[str]) -> str | None:
+    """A hash of the code of these modules and of all that they depend on; None where some of it cannot be read."""
+    digest = hashlib.sha256()
+    for name in modules_behind(modules):
+        if (meaning := _meaning_of(name)) is None:
+            return None
+        digest.update(f"{name}\n{meaning}\n".encode())
+    return digest.hexdigest()
+
+
+def unreadable(modules: Iterable[str]) -> list[str]:
+    """The modules, of these and of all that they depend on, whose source cannot be read."""
+    return [name for name in modules_behind(modules) if _meaning_of(name) is None]
+
+
+def modules_behind(modules: Iterable[str]) -> list[str]:
+    """These modules and all that they import from their own distribution and from this one, in alphabetical order."""
+    found: set[str] = set()
+    waiting = [true_name(name) for name in modules]
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting += _imports(name)
+    return sorted(found)
+
+
+def counts(imported: str, by: str) -> bool:
+    """Whether a module is part of what another depends on, if that other one imports it.
+
+    It is if both are of one top-level package or of one installed distribution, if it is of this house, or if it is not
+    installed but lies in a folder of the user's.
+    """
+    top, own = imported.partition(".")[0], by.partition(".")[0]
+    if HOUSE in (top, own):
+        return top == HOUSE
+    return top == own or is_own_code(top) or bool(distributions_of(top) & distributions_of(own))
+
+
+def _imports(name: str) -> tuple[str, ...]:
+    """The modules that a module imports and that count."""
+    file = file_of(name)
+    return _imports_in(name, file, file.stat().st_mtime_ns) if file is not None else ()
+
+
+@lru_cache(maxsize=1024)
+def _imports_in(name: str, file: Path, modified: int) -> tuple[str, ...]:
+    if (tree := _parsed(file, modified)) is None:
+        return ()
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    imported = [(source, what) for source, what in _imported(tree, package) if counts(source, name)]
+    found = dict.fromkeys(target for source, what in imported for target in _targets(source, what))
+    if name.partition(".")[0] != HOUSE:
+        found |= dict.fromkeys(target for maker in MAKERS.keys() & found for target in _targets(MAKERS[maker], None))
+    return tuple(target for target in found if counts(target, name))
+
+
+def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str | None]]:
+    """What a source imports: a module and a name in it, or a module and None."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, None
+                if not alias.asname:  # ``import a.b`` gives the name a, and with it all that a/__init__.py defines
+                    yield alias.name.partition(".")[0], None
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((_absolute(node, package), alias.name) for alias in node.names)
+
+
+def _absolute(node: ast.ImportFrom, package: str) -> str:
+    if not node.level:
+        return node.module or ""
+    parents = package.split(".")
+    kept = parents[: len(parents) - node.level + 1]
+    return ".".join([*kept, *([node.module] if node.module else [])])
+
+
+def _targets(source: str, name: str | None) -> Iterator[str]:
+    """The modules behind ``from source import name``, or behind ``import source`` if the name is None."""
+    if name is not None and spec_of(f"{source}.{name}") is not None:
+        source, name = f"{source}.{name}", None
+    if name is None:
+        yield from (source, *_loaded_on_demand(source))
+    elif origins := _origins(source, name):
+        for origin in origins:
+            yield from _targets(*origin)
+    else:
+        yield source
+
+
+def _origins(package: str, name: str) -> list[tuple[str, str]]:
+    """The modules from which a package's ``__init__.py`` imports a name, and the name there; none if it defines it."""
+    nodes = list(ast.walk(tree)) if (tree := _init_of(package)) is not None else []
+    if any(_defines(node, name) for node in nodes):
+        return []
+    imports = [(node, alias) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    found = [(_absolute(node, package), alias.name) for node, alias in imports if name == (alias.asname or alias.name)]
+    return [origin for origin in found if origin != (package, name)]
+
+
+def _defines(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name == name
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+
+
+def _loaded_on_demand(package: str) -> Iterable[str]:
+    """All modules of a package whose ``__init__.py`` loads them when first asked for, by a ``__getattr__``."""
+    tree = _init_of(package)
+    lazy = tree is not None and any(_defines(node, "__getattr__") for node in tree.body)
+    return modules_in(package) if lazy else ()
+
+
+def _init_of(package: str) -> ast.Module | None:
+    """The parsed ``__init__.py`` of a package; None of a plain module."""
+    file = file_of(package)
+    return _parsed(file, file.stat().st_mtime_ns) if file is not None and file.name == "__init__.py" else None
+
+
+@lru_cache(maxsize=1024)
+def _parsed(file: Path, modified: int) -> ast.Module | None:
+    """The syntax of a file as it was last modified; None if it cannot be read."""
+    return _parse(file)
+
+
+def _parse(file: Path) -> ast.Module | None:
+    try:
+        return ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):  # in a compiled file there are null bytes, which are no syntax
+        return None
+
+
+def _meaning_of(name: str) -> str | None:
+    """A hash of what the code of a module does; None if it cannot be read."""
+    if (file := file_of(name)) is None:
+        return "" if is_namespace(name) else None
+    return _meaning_in(file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _meaning_in(file: Path, modified: int) -> str | None:
+    if file.name.endswith(tuple(EXTENSION_SUFFIXES)):
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    if (tree := _parse(file)) is None:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [statement for statement in node.body if not _is_text(statement)]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether it is a string that stands alone, such as a docstring, which says something to readers only."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
+        return False
+    return isinstance(statement.value.value, str)

@@ -1,0 +1,61 @@
+"""Worlds by their names: looked up, made and described. The table of names is in ``worlds/__init__.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..agents.core.arguments import known_parameters
+from ..agents.core.cards import Card, card_of
+from ..agents.core.registry import Registry
+from .world import World
+
+__all__ = ["WORLDS", "card", "kind", "make", "names", "register"]
+
+WORLDS = Registry("world", "worlds", "ns_mab_gym.worlds", needs=("means", "with_parameters", "parameters", "to_dict"))
+
+
+def register(name: str, world: type[World] | str) -> None:
+    """Give a world of your own a name, by which ``make``, ``gym.make``, descriptions and commands then know it.
+
+    Args:
+        name: lower-case words joined by hyphens.
+        world: a class derived from :class:`~ns_mab_gym.worlds.World`, or where it is, ``"package.module:Class"``.
+    """
+    WORLDS.add(name, world)
+
+
+def names() -> list[str]:
+    """The names that :func:`make` knows."""
+    return WORLDS.names()
+
+
+def kind(name: str) -> type[World]:
+    """The class of the world with this name, or at this ``package.module:Class``."""
+    return WORLDS.find(name)
+
+
+def card(name: str) -> Card:
+    """What a world is: how its means move, whether they are drawn anew, its parameters. Print it."""
+    world = kind(name)
+    doc = (world.__doc__ or "").split("Attributes:")[0].split(">>>")[0].split("\n\n", 1)
+    facts = {"more": " ".join(doc[1].replace("``", "").split())} if len(doc) > 1 and doc[1].strip() else {}
+    drawn = "drawn anew at each reset" if world.random else "the same in every run"
+    return card_of(name, world, facts | {"means": drawn})
+
+
+def make(world: World | str | Mapping[str, Any], **parameters: Any) -> World:
+    """A world from its name, from what :meth:`World.to_dict` gave, or from another world.
+
+    Args:
+        world: a name, a ``"package.module:Class"``, a mapping with a ``name`` and parameters, or a world.
+        parameters: parameters to set or to change.
+    """
+    if isinstance(world, World):
+        return world.with_parameters(**parameters) if parameters else world
+    if isinstance(world, Mapping):
+        described = dict(world)
+        return make(described.pop("name", None), **(described | parameters))
+    found = kind(world)
+    known_parameters(f"world {world!r}", parameters, found.parameters())
+    return found(**parameters)

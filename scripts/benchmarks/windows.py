@@ -1,0 +1,70 @@
+"""What the recommended window loses against the best of a measured grid, for both of the paper's samplers.
+
+Played on the paper's four worlds, and on three instances of each of eight others. The same instances and the same luck
+for every window; the figures do not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from benchmarks._outcome import Outcome
+
+from ns_mab_gym import worlds
+from ns_mab_gym.agents.core.tuning import suggested_window
+from ns_mab_gym.experiments.measurement import compare, measure
+from ns_mab_gym.means import Floats
+from ns_mab_gym.theory.learners import LEARNERS
+
+PAPER = (worlds.Abrupt(), worlds.GeneralAbrupt(), worlds.Smooth(sigma=1e-4), worlds.Smooth(sigma=1e-3))
+HORIZON, RUNS, OTHER_RUNS = 20_000, 50, 20
+LIMIT = 0.05  # of what Beta-SWTS may lose on any of the paper's worlds
+DRAWN = (worlds.Piecewise, worlds.RandomWalk, worlds.Rising, worlds.Rotting, worlds.Mixed)
+# Worlds that are not drawn at random: three settings of each.
+FIXED: tuple[tuple[Any, tuple[dict[str, Any], ...]], ...] = (
+    (worlds.Stationary, ({"mu": (0.4, 0.6)}, {"mu": (0.1, 0.2, 0.3, 0.4, 0.5)}, {})),
+    (worlds.Variation, ({"budget": 3.0}, {"budget": 10.0}, {"budget": 30.0})),
+    (worlds.Periodic, ({"period": 1_000}, {"period": 5_000}, {"period": 20_000})),
+)
+
+
+def instances() -> Iterator[Floats]:
+    """The means of the 24 instances."""
+    for kind in DRAWN:
+        yield from (kind(horizon=HORIZON).means(rng=seed) for seed in range(3))
+    for kind, settings in FIXED:
+        yield from (kind(horizon=HORIZON, **each).means() for each in settings)
+
+
+def losses(means: Floats, agent: str, runs: int) -> tuple[float, float]:
+    """What the recommended window and what 4√(T ln T) lose, as shares of the best window's regret."""
+    comparison = compare(means, agent, runs=runs)
+    best = comparison.measured.of(comparison.best).mean()
+    suggested = measure(means, [suggested_window(len(means))], agent, runs=runs).regret.mean()
+    return comparison.loss, float(suggested / best - 1)
+
+
+def of_agent(agent: str) -> dict[str, float]:
+    """The losses of one sampler: the least and the most on the paper's worlds, the median and the worst elsewhere."""
+    paper = [losses(world.means(), agent, RUNS)[0] for world in PAPER]
+    others = np.array([losses(means, agent, OTHER_RUNS) for means in instances()])
+    return {
+        "paper_least": min(paper),
+        "paper_most": max(paper),
+        "median": statistics.median(others[:, 0].tolist()),
+        "worst": float(others[:, 0].max()),
+        "median_of_suggested": statistics.median(others[:, 1].tolist()),
+    }
+
+
+def run() -> Outcome:
+    """Print what is lost, and by which rule."""
+    figures = {agent: of_agent(agent) for agent in LEARNERS}
+    for agent, lost in figures.items():
+        print(f"windows: {agent} loses {lost['paper_least']:.0%} to {lost['paper_most']:.0%} on the paper's worlds,")
+        print(f"  on others {lost['median']:.0%} (median), {lost['worst']:.0%} (worst); ", end="")
+        print(f"with 4√(T ln T) {lost['median_of_suggested']:.0%} (median)")
+    return Outcome(figures["beta-swts"]["paper_most"] <= LIMIT, figures)

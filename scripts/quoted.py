@@ -1,0 +1,47 @@
+"""Bring the figures that the README and docs/ quote in line with docs/figures.json.
+
+python scripts/quoted.py                           # write the pages from the file
+python scripts/quoted.py --paper results/paper     # take the verdicts and regrets of `make paper` into the file first
+python scripts/quoted.py --train results/ppo-5     # take the comparison of `ns-mab-gym train` into the file first
+python scripts/quoted.py --check                   # write nothing; 1 if a page quotes something else
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from quoting import figures_file, pages
+
+
+def main() -> int:
+    """Read what is asked for, and write or check the pages; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--paper", type=Path, help="a folder that `ns-mab-gym paper` wrote")
+    parser.add_argument("--train", type=Path, help="a folder that `ns-mab-gym train` wrote")
+    parser.add_argument("--check", action="store_true", help="say which pages quote other figures than the file holds")
+    options = parser.parse_args()
+    if options.check:
+        wrong = pages.stale()
+        for page in wrong:
+            print(f"{page} quotes other figures than docs/figures.json holds; run python scripts/quoted.py")
+        return 1 if wrong else 0
+    _take_in(options.paper, options.train)
+    for page in pages.rewrite():
+        print(f"written: {page}")
+    return 0
+
+
+def _take_in(paper: Path | None, train: Path | None) -> None:
+    from quoting.readers import paper_figures, training_figures
+
+    if paper is not None:
+        figures_file.put("paper", "make paper; python scripts/quoted.py --paper results/paper", paper_figures(paper))
+    if train is not None:
+        command = f"python scripts/quoted.py --train {train}"
+        figures_file.put("deep", command, training_figures(train))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

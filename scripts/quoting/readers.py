@@ -1,0 +1,76 @@
+"""Figures from the folders that ``ns-mab-gym paper`` and ``ns-mab-gym train`` write."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import ns_mab_gym as nsb
+from ns_mab_gym.experiments import paper_study
+from ns_mab_gym.rl.held_out import HELD_OUT, SEED
+from ns_mab_gym.theory import window_grid
+
+__all__ = ["paper_figures", "training_figures"]
+
+
+def paper_figures(folder: Path) -> dict[str, Any]:
+    """The verdicts and the final regrets, with standard errors, of a folder of ``ns-mab-gym paper``."""
+    claims: dict[str, dict[str, str]] = {}
+    judged = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    for claim in judged:
+        claims.setdefault(claim["world"], {})[claim["claim"]] = claim["verdict"]
+    with (folder / "summary.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    regret = {(row["world"], row["agent"]): _rounded(row["final_regret"], row["se"]) for row in rows}
+
+    def by_world(labels: Mapping[str, str]) -> dict[str, dict[str, list[float]]]:
+        return {world: {title: regret[world, label] for label, title in labels.items()} for world in claims}
+
+    return {
+        "runs": int(rows[0]["runs"]),
+        "claims": claims,
+        "instead": [f"{each['world']}: {each['claim']}: {each['instead']}" for each in judged if each["instead"]],
+        "claims_of_our_own": sum(claim["ours"] for claim in judged),
+        "regret": by_world({label: f"`{name}`" for label, name in paper_study.ALGORITHMS.items()}),
+        "sensitivity": by_world(dict(_sensitivity_titles())),
+    }
+
+
+def _rounded(*numbers: str | float) -> list[float]:
+    return [round(float(each), 3) for each in numbers]
+
+
+def _sensitivity_titles() -> Iterator[tuple[str, str]]:
+    """The label of each sampler and window, and what the pages call it."""
+    for sampler in paper_study.SAMPLERS:
+        for alpha in paper_study.ALPHAS:
+            title = f"`{paper_study.ALGORITHMS[sampler]}`, τ = {paper_study.window(alpha):,}"
+            yield paper_study.sensitivity_label(sampler, alpha), title
+    yield paper_study.sensitivity_label(paper_study.BETA, 1), "`ts`, which forgets nothing"
+
+
+def training_figures(folder: Path) -> dict[str, Any]:
+    """The comparison on held-out instances of a folder of ``ns-mab-gym train``, and the best window in hindsight."""
+    numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
+    training, played = numbers["training"], numbers["results"][HELD_OUT]
+    runs = played[0]["runs"]
+    return {
+        "runs": runs,
+        "timesteps": training["timesteps"],
+        "held_out": [{"agent": each["agent"], "regret": _rounded(each["regret"], each["se"])} for each in played],
+        "best_window": best_window(training["env"], training["env_kwargs"], runs),
+    }
+
+
+def best_window(env: str, env_kwargs: dict[str, Any], runs: int) -> dict[str, Any]:
+    """The window of a grid with which Beta-SWTS has the least regret on the held-out instances."""
+    asked: dict[str, Any] = {"runs": runs, "seed": SEED, "env_kwargs": env_kwargs}
+    horizon = nsb.simulate(env, "random", runs=1, env_kwargs=env_kwargs).horizon
+    windows = window_grid(horizon, least=20, ratio=1.5)
+    played = {window: nsb.simulate(env, "beta-swts", agent_kwargs={"window": window}, **asked) for window in windows}
+    best = min(played, key=lambda window: float(played[window].final.mean()))
+    final = played[best].final
+    return {"window": best, "regret": _rounded(final.mean(), final.std(ddof=1) / len(final) ** 0.5)}

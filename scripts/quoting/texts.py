@@ -1,0 +1,186 @@
+"""What the pages say about the figures: one function for each name, from all figures to Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+__all__ = ["TEXTS"]
+
+Figures = dict[str, Any]
+UNKNOWN = "–"  # a figure that was not measured yet
+HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided at this number of runs"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def number(value: float | None, form: str) -> str:
+    """The value in this format; a dash if it was not measured."""
+    return UNKNOWN if value is None else format(value, form)
+
+
+def with_error(pair: Sequence[float]) -> str:
+    """A mean and its standard error."""
+    mean, error = pair
+    return f"{mean:,.0f} ± {error:,.0f}"
+
+
+def verdicts(figures: Figures) -> str:
+    """For each world of the paper, how many of its sentences hold."""
+    claims = figures["paper"]["figures"]["claims"]
+    counted = {world: Counter(found.values()) for world, found in claims.items()}
+    counted["**all**"] = sum(counted.values(), Counter())
+    rows = [
+        (world, str(counts.total()), *(str(counts[verdict]) for verdict in (HOLDS, FAILS, UNDECIDED)))
+        for world, counts in counted.items()
+    ]
+    return table(("world", "sentences", "hold", "do not hold", "undecided"), rows)
+
+
+def regrets(figures: Figures) -> str:
+    """The regret of the paper's algorithms on its four worlds, the least of each world in bold."""
+    return _by_world(figures["paper"]["figures"]["regret"])
+
+
+def windows_of_the_paper(figures: Figures) -> str:
+    """The regret of both samplers with the paper's five windows."""
+    return _by_world(figures["paper"]["figures"]["sensitivity"])
+
+
+def _by_world(regret: dict[str, dict[str, Sequence[float]]]) -> str:
+    least = {world: min(found.values(), key=lambda pair: pair[0]) for world, found in regret.items()}
+
+    def cell(world: str, row: str) -> str:
+        text = with_error(regret[world][row])
+        return f"**{text}**" if regret[world][row] == least[world] else text
+
+    rows = next(iter(regret.values()))
+    return table(("agent", *regret), [(row, *(cell(world, row) for world in regret)) for row in rows])
+
+
+def speed_of_agents(figures: Figures) -> str:
+    """Microseconds per step of each agent, and the ratio to drawing every sample."""
+    measured = figures["agents"]["figures"]["agents"]
+    rows = [
+        (f"`{name}`", number(each["microseconds"], ".2f"), number(each["ratio"], ".2f"))
+        for name, each in measured.items()
+    ]
+    return table(("agent", "µs per step", "ratio to the time NumPy takes to draw every Beta sample"), rows)
+
+
+def speed_of_the_rest(figures: Figures) -> str:
+    """Everything else that is a ratio of two times."""
+    agents, env, theory = (figures[name]["figures"] for name in ("agents", "env", "theory"))
+    peers = figures["peers"]["figures"]["times_as_long"]
+    loading = [seconds for seconds in figures["loading"]["figures"]["seconds"].values() if seconds is not None]
+    slowest = max(loading) if loading else None
+    rows = [
+        ("two threads", "one thread", f"{number(agents['two_threads'], '.1f')} times as fast"),
+        ("pymab's compiled sliding-window Thompson sampling", "`beta-swts`", _spread(peers["pymab"])),
+        ("river's Thompson sampling", "`ts`", _spread(peers["river"])),
+        (
+            "a `step` of `NSBandit-Abrupt-v0`",
+            "one of CartPole",
+            f"{number(env['ratio_to_cartpole'], '.2f')} of its time",
+        ),
+        (
+            "`theory.unlearnable_set`, T = 10⁶, K = 10",
+            "one pass of SciPy's minimum filter",
+            f"{number(theory['ratio_to_minimum_filter'], '.1f')} times as long",
+        ),
+        (
+            "the first call of `simulate` in a new process",
+            "",
+            f"at most {number(slowest, '.1f')} s, if compiled before",
+        ),
+    ]
+    return table(("what", "against", "measured"), rows)
+
+
+def _spread(times: Sequence[float] | None) -> str:
+    least, most = times or (None, None)
+    return f"{number(least, '.0f')} to {number(most, '.0f')} times as long, in three runs"
+
+
+def growth(figures: Figures) -> str:
+    """Nanoseconds per step by horizon, by window and by number of arms, and the memory of the longest run."""
+    measured = figures["growth"]["figures"]
+    arms = measured["by_arms"]
+    tables = [
+        _costs("T =", {"`beta-swts`": measured["by_horizon"]}),
+        _costs("T = 100,000, τ =", {"`beta-swts`": measured["by_window"]}),
+        _costs("T = 20,000, K =", {f"`{agent}`": costs for agent, costs in arms.items()}),
+        f"A run of `beta-swts` with T = 10⁷ takes {number(measured['gigabytes'], '.1f')} GB of memory.",
+    ]
+    return "\n\n".join(tables)
+
+
+def _costs(over: str, costs: dict[str, dict[str, float | None]]) -> str:
+    columns = next(iter(costs.values()))
+    rows = [(row, *(number(ns, ",.0f") for ns in each.values())) for row, each in costs.items()]
+    return table((over, *(f"{int(column):,}" for column in columns)), rows)
+
+
+def vector(figures: Figures) -> str:
+    """The native vector environment and the adapter, as multiples of what they replace."""
+    columns = ("native_to_sync", "adapter_to_dummy", "adapter_to_dummy_reading_infos")
+    rows = [
+        (f"`{env_id}`", *(number(times[column], ".0f") for column in columns))
+        for env_id, times in figures["vector"]["figures"].items()
+    ]
+    header = (
+        "256 of",
+        "`make_vec` against `SyncVectorEnv`",
+        "`SB3VecEnv` against `DummyVecEnv`",
+        "the same, every info read",
+    )
+    return table(header, rows)
+
+
+def recommended_windows(figures: Figures) -> str:
+    """What the recommended window loses."""
+
+    def row(agent: str, lost: dict[str, float | None]) -> tuple[str, ...]:
+        paper = f"{number(lost['paper_least'], '.0%')} to {number(lost['paper_most'], '.0%')}"
+        return f"`{agent}`", paper, *(number(lost[key], ".0%") for key in ("median", "worst", "median_of_suggested"))
+
+    header = ("agent", "the paper's worlds", "others, median", "others, worst", "others, median with 4√(T ln T)")
+    return table(header, [row(agent, lost) for agent, lost in figures["windows"]["figures"].items()])
+
+
+def held_out(figures: Figures) -> str:
+    """The trained model and the zoo on instances that it was not trained on."""
+    measured = figures["deep"]["figures"]
+    best = measured["best_window"]
+    rows = [(f"`{each['agent']}`", with_error(each["regret"])) for each in measured["held_out"]]
+    rows.append((f"`beta-swts` with τ = {best['window']}, the best in hindsight", with_error(best["regret"])))
+    return table((f"agent, {measured['runs']} instances", "regret in round T"), rows)
+
+
+def provenance(figures: Figures) -> str:
+    """Where and when each section was measured, and the command that does so again."""
+    rows = []
+    for name, section in figures.items():
+        measured = section["measured"]
+        versions = ", ".join(f"{package} {version}" for package, version in measured["versions"].items())
+        rows.append((name, f"`{measured['command']}`", measured["date"], measured["machine"], versions))
+    return table(("figures", "command", "measured", "machine", "versions"), rows)
+
+
+TEXTS: dict[str, Callable[[Figures], str]] = {
+    "verdicts": verdicts,
+    "regrets": regrets,
+    "windows-of-the-paper": windows_of_the_paper,
+    "speed-of-agents": speed_of_agents,
+    "speed-of-the-rest": speed_of_the_rest,
+    "growth": growth,
+    "vector": vector,
+    "recommended-windows": recommended_windows,
+    "held-out": held_out,
+    "provenance": provenance,
+}

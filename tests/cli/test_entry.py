@@ -1,0 +1,103 @@
+"""The doors: one table of commands, help that is quick and true, and the same commands from everywhere."""
+
+import importlib
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+import ns_mab_gym
+from ns_mab_gym.cli import entry
+
+from .conftest import ROOT
+
+DOORS = {"paper": "paper", "evaluate": "evaluate", "diagnose": "diagnose", "plot_worlds": "plot", "train_sb3": "train"}
+
+
+def module_of(command):
+    return importlib.import_module(f"ns_mab_gym.cli.{command}_command")
+
+
+def test_every_module_of_a_command_is_in_the_table_and_every_row_has_one():
+    modules = {path.name.removesuffix("_command.py") for path in Path(entry.__file__).parent.glob("*_command.py")}
+    assert modules == set(entry.COMMANDS)
+    assert all(callable(module_of(command).main) for command in entry.COMMANDS)
+
+
+@pytest.mark.parametrize("command", entry.COMMANDS)
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        entry.main([command, "--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr()
+    assert said.out.startswith(f"usage: ns-mab-gym {command} ")
+    assert said.err == ""
+    assert not any(len(line) > 140 for line in said.out.splitlines())
+
+
+@pytest.mark.parametrize("command", entry.COMMANDS)
+def test_the_examples_of_every_help_can_be_read(command, capsys):
+    with pytest.raises(SystemExit):
+        entry.main([command, "--help"])
+    examples = capsys.readouterr().out.split("\nexamples:\n")[1].strip().splitlines()
+    assert len(examples) >= 2
+    parser = module_of(command)._parser("me")
+    for example in examples:
+        words = shlex.split(example.partition(">")[0])
+        assert words[:2] == ["ns-mab-gym", command]
+        parser.parse_args(words[2:])  # an error would be raised
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
+def test_the_first_help_names_every_command(arguments, capsys):
+    assert entry.main(arguments) == 0
+    said = capsys.readouterr().out
+    for command, what in entry.COMMANDS.items():
+        assert re.search(rf"^  {command} +{re.escape(what)}$", said, re.MULTILINE)
+
+
+def test_the_first_help_loads_nothing_heavy(python):
+    heavy = ("numba", "matplotlib", "torch", "pyarrow", "pandas", "plotly", "stable_baselines3", "tqdm")
+    code = (
+        f"import sys; from ns_mab_gym.cli.entry import main; main(['--help']); print(set({heavy}) & set(sys.modules))"
+    )
+    assert python("-c", code).stdout.splitlines()[-1] == "set()"
+
+
+def test_the_version_is_the_packages(capsys):
+    assert entry.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"ns-mab-gym {ns_mab_gym.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"),
+    [("papr", "did you mean 'paper'?"), ("evalute", "did you mean 'evaluate'?"), ("x", "choose one")],
+)
+def test_an_unknown_command_is_answered_by_the_nearest(given, nearest, one_error):
+    assert entry.main([given, "--runs", "3"]) == 2
+    said = one_error("ns-mab-gym")
+    assert said.startswith(f"unknown command {given!r}; {nearest}")
+
+
+def test_python_m_and_the_installed_command_are_the_same(python):
+    installed = Path(sys.executable).with_name("ns-mab-gym")
+    runs = [python("-m", "ns_mab_gym", "worlds", "nowhere"), python(installed, "worlds", "nowhere")]
+    for run in runs:
+        assert (run.returncode, run.stdout) == (2, "")
+        assert run.stderr.startswith("ns-mab-gym worlds: error: unknown world, id or law 'nowhere'; ")
+        assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_scripts_are_doors_to_the_commands(door, python):
+    helped = python(ROOT / "scripts" / f"{door}.py", "--help")
+    assert helped.returncode == 0, helped.stderr
+    description = module_of(DOORS[door])._parser("me").description
+    assert helped.stdout.startswith(f"usage: {door}.py ")
+    assert description in helped.stdout
+    refused = python(ROOT / "scripts" / f"{door}.py", "--no-such-option")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"{door}.py: error: ")
+    assert refused.stderr.count("\n") == 1

@@ -1,0 +1,225 @@
+"""One style of errors: one line on the error stream, ``command: error: …``, exit code 2, nothing done, no traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from ns_mab_gym.cli import door, entry
+
+WORLD = "piecewise:n_arms=3,horizon=50"
+SMALL = ["--env", WORLD, "--agents", "ts", "--runs", "2"]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """A working folder of the test's own: a command that should do nothing must leave nothing there."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("command", entry.COMMANDS)
+def test_an_option_that_there_is_not(command, one_error, tmp_path):
+    assert entry.main([command, "--no-such-option"]) == 2
+    said = one_error(f"ns-mab-gym {command}")
+    assert said.endswith(f"see ns-mab-gym {command} --help")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("paper --runs 0", "argument --runs: must be a positive integer, got '0'"),
+        ("paper --horizon none", "argument --horizon: must be a positive integer, got 'none'"),
+        ("paper --jobs 0", "argument --jobs: must be a positive integer, got '0'"),
+        ("evaluate", "name at least one world (--env) and one agent (--agents), or a TOML file"),
+        (f"evaluate --env {WORLD} --agents beta-swtz", "unknown agent 'beta-swtz'; did you mean 'beta-swts'?"),
+        ("evaluate --env picewise --agents ts", "unknown world 'picewise'; did you mean 'piecewise'?"),
+        ("evaluate --env NSBandit-Abrubt-v0 --agents ts", "did you mean 'NSBandit-Abrupt-v0'?"),
+        ("evaluate --env nowhere.csv --agents ts", "no file of means at 'nowhere.csv'"),
+        ("evaluate nowhere.toml", "cannot read the description 'nowhere.toml': No such file or directory"),
+        (f"evaluate --env {WORLD}=3 --agents ts", "horizon must be a positive integer, got '50=3'"),
+        (f"evaluate --env {WORLD} --agents ts:window", "cannot import 'ts' of 'ts:window'"),
+        ("diagnose", "the following arguments are required: world"),
+        ("diagnose picewise", "unknown world 'picewise'; did you mean 'piecewise'?"),
+        ("diagnose nowhere.csv", "no file of means at 'nowhere.csv'"),
+        ("diagnose CartPole-v1", "'CartPole-v1' does not tell its means"),
+        (f"diagnose {WORLD},arms=3", "has no parameter 'arms'; did you mean 'n_arms'?"),
+        (f"diagnose {WORLD} --agent beta", "unknown agent 'beta'; did you mean 'beta-swts'?"),
+        (f"diagnose {WORLD} --windows 0", "argument --windows: must be a positive integer, got '0'"),
+        (f"diagnose {WORLD} --runs 0", "argument --runs: must be a positive integer, got '0'"),
+        ("train --algo popo", "unknown algorithm 'popo'; did you mean 'ppo'?"),
+        ("train --env picewise", "unknown world 'picewise'; did you mean 'piecewise'?"),
+        ("plot picewise", "unknown world 'picewise'; did you mean 'piecewise'?"),
+        ("plot nowhere.npz", "no file of means at 'nowhere.npz'"),
+        ("plot --seed -1", "argument --seed: must be an integer of at least 0, got '-1'"),
+        ("agents beta-swtz", "unknown agent 'beta-swtz'; did you mean 'beta-swts'?"),
+        ("agents nowhere:Mine", "cannot import 'nowhere'"),
+        ("worlds picewise", "unknown world, id or law 'picewise'; did you mean 'piecewise'?"),
+        ("worlds nowhere:Mine", "cannot import 'nowhere'"),
+        ("cite me", "unrecognized arguments: me"),
+    ],
+)
+def test_bad_input(arguments, message, one_error, tmp_path):
+    command, *words = arguments.split()
+    assert entry.main([command, *words]) == 2
+    assert message in one_error(f"ns-mab-gym {command}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_table_above_leaves_no_command_out():
+    tried = {case[0].split()[0] for mark in test_bad_input.pytestmark for case in mark.args[1]}
+    assert tried == set(entry.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("bad.csv", "0.1,0.2\n0.3\n", "line 2: 1 columns where the first row has 2"),
+        ("bad.csv", "0.1,x\n0.3,y\n", "line 1, column 2: 'x' is not a number"),
+        ("bad.npz", "no archive", "cannot be read as npz"),
+        ("bad.parquet", "no table", "cannot be read as Parquet"),
+        ("bad.csv", "1.5,0.2\n", "bernoulli rewards need means in [0, 1]"),
+    ],
+)
+@pytest.mark.parametrize("command", [["evaluate", "--agents", "ts", "--env"], ["diagnose"], ["plot"]])
+def test_broken_files_of_means(command, name, content, message, one_error, tmp_path):
+    (tmp_path / name).write_text(content)
+    assert entry.main([*command, name]) == 2
+    said = one_error(f"ns-mab-gym {command[0]}")
+    assert message in said
+    assert name in said
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["paper", "--out", "taken/results"],
+        ["evaluate", *SMALL, "--out", "taken/results"],
+        ["diagnose", WORLD, "--out", "taken/results"],
+        ["plot", WORLD, "--out", "taken/worlds.png"],
+        ["train", "--env", WORLD, "--out", "taken/results"],
+    ],
+)
+def test_a_folder_that_cannot_be_made(arguments, one_error, tmp_path):
+    (tmp_path / "taken").write_text("a file is in the way")
+    assert entry.main(arguments) == 2
+    said = one_error(f"ns-mab-gym {arguments[0]}")
+    assert "Not a directory" in said or "File exists" in said
+    assert "taken" in said
+
+
+def test_a_model_that_is_none(one_error, tmp_path):
+    (tmp_path / "model.zip").write_text("no archive")
+    assert entry.main(["evaluate", "--env", WORLD, "--agents", "sb3:path=model.zip"]) == 2
+    assert one_error("ns-mab-gym evaluate").startswith("agent 'sb3:path=model.zip' on ")
+
+
+BROKEN = """
+class Late:
+    def __init__(self, n_arms):
+        self.rounds = 0
+    def reset(self, seed=None):
+        self.rounds = 0
+    def act(self, observation=None):
+        self.rounds += 1
+        if self.rounds > 20:
+            raise ValueError("it came to grief")
+        return 0
+    def observe(self, arm, reward):
+        pass
+
+class Beyond(Late):
+    def act(self, observation=None):
+        return 7
+
+class Early(Late):
+    def __init__(self, n_arms):
+        raise KeyError("mode")
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*generic Python loop")
+def test_an_error_in_a_users_own_agent_says_where(one_error, capsys, tmp_path):
+    (tmp_path / "grief.py").write_text(BROKEN)
+    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Late", "--runs", "2"]) == 2
+    line = 1 + BROKEN.splitlines().index('            raise ValueError("it came to grief")')
+    place = f"(while grief:Late played piecewise:horizon=50,n_arms=3; grief.py, line {line})"
+    progress, error = capsys.readouterr().err.splitlines()
+    assert progress == "1 of 1 units to compute, 0 stored already"
+    assert error == f"ns-mab-gym evaluate: error: it came to grief {place}"
+    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Beyond", "--runs", "2"]) == 2
+    said = "an action must be an integer from 0 to 2, got 7 (while grief:Beyond played piecewise:horizon=50,n_arms=3)"
+    assert capsys.readouterr().err.splitlines()[-1] == f"ns-mab-gym evaluate: error: {said}"
+    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Early", "--runs", "2"]) == 2
+    said = one_error("ns-mab-gym evaluate")
+    assert "agent 'grief:Early' on" in said
+    assert "KeyError: 'mode'" in said
+    assert "grief.py, line" in said
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_and_said_once(capsys):
+    def warned():
+        for number in (1, 1, 2):
+            with warnings.catch_warnings():  # which makes Python forget what it has said
+                pass
+            warnings.warn(f"look at {number}", stacklevel=1)
+        return ["done"]
+
+    assert door.closing("me", warned) == 0
+    assert capsys.readouterr() == ("done\n", "me: warning: look at 1\nme: warning: look at 2\n")
+
+
+def test_an_error_of_ours_is_no_error_of_the_users(capsys):
+    def broken():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):  # with its traceback, so that it can be mended
+        door.closing("me", broken)
+
+
+def test_ctrl_c_is_130_whatever_runs(capsys):
+    def interrupted():
+        yield "half of it"
+        raise KeyboardInterrupt
+
+    assert door.closing("me", interrupted) == 130
+    assert capsys.readouterr() == ("half of it\n", "\nme: stopped\n")
+
+
+SLOW = """
+import time
+
+class Slow:
+    def __init__(self, n_arms):
+        pass
+    def reset(self, seed=None):
+        pass
+    def act(self, observation=None):
+        time.sleep(0.1)
+        return 0
+    def observe(self, arm, reward):
+        pass
+"""
+
+
+def test_ctrl_c_ends_a_slow_run_at_once(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)  # a unit of 25 runs of 50 rounds would take two minutes
+    words = ["evaluate", "--env", WORLD, "--agents", "slow:Slow"]
+    command = [sys.executable, "-W", "ignore", "-m", "ns_mab_gym", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        assert "2 of 2 units to compute" in process.stderr.readline()
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        said = process.stderr.read().strip()
+    assert said == "ns-mab-gym evaluate: stopped; what is computed is stored: run the same command to go on"
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(python, tmp_path):
+    code = f"import subprocess as s; c = [{sys.executable!r}, '-m', 'ns_mab_gym', 'worlds']"
+    script = f"{code}; p = s.Popen(c, stdout=s.PIPE, stderr=s.PIPE); p.stdout.close(); print(p.stderr.read(), p.wait())"
+    assert python("-c", script).stdout == "b'' 0\n"

@@ -1,0 +1,51 @@
+"""A missing extra is one line that says what to install; commands that need none do without."""
+
+import pytest
+
+BLOCKED = """
+import sys
+for name in {missing!r}.split():
+    sys.modules[name] = None
+from ns_mab_gym.cli.entry import main
+sys.exit(main({arguments!r}))
+"""
+EXPERIMENTS, RL = "pip install 'ns-mab-gym[experiments]'", "pip install 'ns-mab-gym[rl"
+WORLD = "piecewise:n_arms=3,horizon=50"
+EVALUATE = ["evaluate", "--env", WORLD, "--agents", "ts"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments", "install"),
+    [
+        ("matplotlib", ["paper"], EXPERIMENTS),
+        ("pyarrow", ["paper"], EXPERIMENTS),
+        ("pyarrow", EVALUATE, EXPERIMENTS),
+        ("plotly", EVALUATE, EXPERIMENTS),
+        ("jinja2", EVALUATE, EXPERIMENTS),
+        ("tqdm", EVALUATE, EXPERIMENTS),
+        ("matplotlib", ["diagnose", WORLD], EXPERIMENTS),
+        ("matplotlib", ["plot", WORLD], EXPERIMENTS),
+        ("stable_baselines3", ["train"], RL),
+        ("torch", ["train"], RL),
+        ("matplotlib", ["train"], "pip install 'ns-mab-gym[rl,experiments]'"),
+        ("stable_baselines3", ["evaluate", "--env", WORLD, "--agents", "sb3:path=model.zip"], RL),
+    ],
+)
+def test_a_missing_extra_is_answered_by_the_pip_line(missing, arguments, install, python, tmp_path):
+    (tmp_path / "model.zip").touch()
+    run = python("-c", BLOCKED.format(missing=missing, arguments=arguments))
+    assert run.returncode == 2, run.stderr
+    assert run.stdout == ""
+    assert run.stderr.startswith(f"ns-mab-gym {arguments[0]}: error: ")
+    assert install in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert "Traceback" not in run.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["model.zip"]
+
+
+@pytest.mark.parametrize("arguments", [["agents"], ["agents", "beta-swts"], ["worlds"], ["worlds", "smooth"], ["cite"]])
+def test_what_there_is_can_be_listed_without_any_extra(arguments, python):
+    extras = "matplotlib pandas pyarrow plotly jinja2 tqdm torch stable_baselines3 sb3_contrib PIL moviepy scipy"
+    run = python("-c", BLOCKED.format(missing=extras, arguments=arguments))
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout

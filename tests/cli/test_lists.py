@@ -1,0 +1,177 @@
+"""What there is: ``agents``, ``worlds`` and ``cite`` list and describe everything that the tables hold."""
+
+import tomllib
+
+import pytest
+
+import ns_mab_gym
+from ns_mab_gym import agents, rewards, worlds
+from ns_mab_gym.cli import entry
+from ns_mab_gym.envs import ENV_IDS
+
+from .conftest import ROOT
+
+MINE = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+from ns_mab_gym.rewards import Law
+from ns_mab_gym.worlds import World
+
+
+class Greedy:
+    """Plays the arm with the best mean so far.
+
+    Rule:
+        argmax of the means.
+
+    Attributes:
+        epsilon: how often it does otherwise.
+    """
+
+    def __init__(self, n_arms, epsilon=0.1): ...
+    def reset(self, seed=None): ...
+    def act(self, observation=None): ...
+    def observe(self, arm, reward): ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tide(World):
+    """Two arms that take turns."""
+
+    horizon: int = 100
+
+    @property
+    def n_arms(self):
+        return 2
+
+    def _means(self, rng):
+        return np.tile([[0.2, 0.8]], (self.horizon, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coin(Law):
+    """Heads or tails."""
+
+    support = (0.0, 1.0)
+
+    @property
+    def subgaussian(self):
+        """λ = ½."""
+        return 0.5
+
+    def reward(self, mu, luck):
+        return float(luck < mu)
+'''
+
+
+@pytest.fixture
+def said(capsys):
+    """A function from arguments to what the command said, which must have gone well."""
+
+    def lines(*arguments):
+        assert entry.main(arguments) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out
+
+    return lines
+
+
+@pytest.fixture
+def _mine(tmp_path, monkeypatch):
+    (tmp_path / "my_things.py").write_text(MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_agents_lists_every_agent_with_its_summary(said):
+    rows = said("agents").splitlines()
+    assert [row.split()[0] for row in rows] == agents.names()
+    for row, name in zip(rows, agents.names(), strict=True):
+        assert row.split(maxsplit=1)[1] == agents.card(name).summary
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_agent_has_a_card_with_its_source_and_its_rule(name, said):
+    card = said("agents", name)
+    assert card == f"{agents.card(name)}\n"
+    assert card.startswith(f"{name}: ")
+    assert "\n  source " in card
+    assert "\n  rule " in card
+
+
+@pytest.mark.usefixtures("_mine")
+def test_an_agent_of_the_users_own_has_a_card(said):
+    card = said("agents", "my_things:Greedy")
+    assert card.startswith("my_things:Greedy: Plays the arm with the best mean so far.\n")
+    assert "  rule         argmax of the means.\n" in card
+    assert "  parameter    epsilon: how often it does otherwise.\n" in card
+
+
+def test_worlds_lists_every_world_id_and_law(said):
+    first, second, third = said("worlds").split("\n\n")
+    assert [line.split()[0] for line in first.splitlines()[1:]] == worlds.names()
+    assert [line.split()[0] for line in second.splitlines()[1:]] == list(ENV_IDS)
+    assert [line.split()[0] for line in third.splitlines()[1:]] == rewards.names()
+
+
+@pytest.mark.parametrize("name", worlds.names())
+def test_every_world_has_a_card_that_names_its_ids(name, said):
+    card = said("worlds", name)
+    assert card.startswith(str(worlds.card(name)))
+    ids = [line.split()[1] for line in card.splitlines() if line.startswith("  id ")]
+    assert ids == [env_id for env_id, arguments in ENV_IDS.items() if arguments.get("world") == name]
+
+
+@pytest.mark.parametrize("name", rewards.names())
+def test_every_law_has_a_card(name, said):
+    assert said("worlds", name) == f"{rewards.card(name)}\n"
+
+
+@pytest.mark.parametrize("prefix", ["", "ns_mab_gym:"])
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_every_id_says_what_it_plays(env_id, prefix, said):
+    first, *rest = said("worlds", prefix + env_id).splitlines()
+    assert first.split()[0] == env_id
+    for key, value in ENV_IDS[env_id].items():
+        assert f"{key}={value!r}" in first
+    assert rest[0].startswith(f"{ENV_IDS[env_id].get('world', 'abrupt')}: ")
+
+
+@pytest.mark.usefixtures("_mine")
+def test_worlds_and_laws_of_the_users_own_have_cards(said):
+    assert said("worlds", "my_things:Tide").startswith("my_things:Tide: Two arms that take turns.\n")
+    law = said("worlds", "my_things:Coin")
+    assert law.startswith("my_things:Coin: Heads or tails.\n")
+    assert "λ²-subgaussian with λ = ½." in law
+
+
+@pytest.mark.usefixtures("_mine")
+@pytest.mark.parametrize("command", ["agents", "worlds"])
+def test_what_is_neither_is_refused(command, one_error):
+    assert entry.main([command, "my_things:np"]) == 2
+    assert "is not a class" in one_error(f"ns-mab-gym {command}")
+
+
+def test_cite_agrees_with_the_citation_file_and_the_version(said):
+    bibtex = said("cite")
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    cff = [line.strip("- ").partition(": ")[::2] for line in lines]
+    family = [value for key, value in cff if key == "family-names"]
+    given = [value for key, value in cff if key == "given-names"]
+    software, article = bibtex.split("@")[1:]
+    titles = [value for key, value in cff if key == "title"]
+    facts = dict(cff)
+    assert bibtex.splitlines()[0] == facts["message"]
+    assert f"title   = {{{titles[0]}}}" in software
+    assert f"author  = {{{{{facts['name']}}}}}" in software
+    assert f"version = {{{facts['version']}}}" in software
+    assert f"license = {{{facts['license']}}}" in software
+    assert titles[1] in article.replace("{", "").replace("}", "")
+    people = " and ".join(f"{last}, {first}" for last, first in zip(family, given, strict=True))
+    assert f"author  = {{{people}}}" in article
+    for key in ("year", "journal", "url"):
+        assert f"{key:<7} = {{{facts[key]}}}" in article
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert facts["version"] == project["version"] == ns_mab_gym.__version__

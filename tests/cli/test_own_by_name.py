@@ -1,0 +1,324 @@
+"""Agents, worlds and laws of the user's own, by path, by a registered name and as offered by an installed package.
+
+Everything here has a regret that follows from its definition: on a world whose second arm is worse by ``gap`` in every
+round, who always plays it gathers gap · T, and who plays both in turn half of that.
+"""
+
+import pandas as pd
+import pytest
+
+from ns_mab_gym import agents, rewards, worlds
+from ns_mab_gym.agents.core.zoo import AGENTS
+from ns_mab_gym.cli import entry
+from ns_mab_gym.rewards import LAWS
+from ns_mab_gym.worlds.catalogue import WORLDS
+
+MINE = '''
+"""A module of the user's own."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ns_mab_gym.agents import Agent, rule
+from ns_mab_gym.rewards import Law
+from ns_mab_gym.worlds import World
+
+
+class Stubborn:
+    """Plays one arm for ever: a plain class with three methods."""
+
+    def __init__(self, n_arms, arm=0):
+        self.arm = arm
+
+    def reset(self, seed=None):
+        pass
+
+    def act(self, observation=None):
+        return self.arm
+
+    def observe(self, arm, reward):
+        pass
+
+
+class Clock(NamedTuple):
+    rounds: np.ndarray
+
+
+def act(state, mask, rng):
+    return state.rounds[0] % mask.size
+
+
+def observe(state, arm, reward):
+    state.rounds[0] += 1
+
+
+rule(Clock, act, observe)
+
+
+@dataclass(eq=False)
+class InTurn(Agent):
+    """Plays the arms in turn: derived from Agent, with a rule that is compiled."""
+
+    start: int = 0
+
+    def _new_state(self):
+        return Clock(np.array([self.start]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level(World):
+    """Two arms that stand still, the second worse by the gap."""
+
+    horizon: int = 40
+    gap: float = 0.25
+
+    @property
+    def n_arms(self):
+        return 2
+
+    def _means(self, rng):
+        return np.tile([0.75, 0.75 - self.gap], (self.horizon, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sure(Law):
+    """A reward is its mean, plus a bonus."""
+
+    support: ClassVar = (0.0, 1.0)
+    bonus: float = 0.0
+
+    @property
+    def subgaussian(self):
+        """λ = 0."""
+        return 0.0
+
+    def reward(self, mu, luck):
+        return mu + self.bonus
+
+
+class Wanting:
+    """An agent that cannot act."""
+
+    def reset(self, seed=None):
+        pass
+
+    def observe(self, arm, reward):
+        pass
+
+
+NUMBER = 3
+'''
+
+
+slowly = pytest.mark.filterwarnings("ignore:.*generic Python loop")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """A working folder with the user's module in it."""
+    (tmp_path / "own_zoo.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def finals(here):
+    """A function from arguments of ``evaluate`` to the final regret of each agent, the same in every run."""
+
+    def evaluated(*arguments):
+        assert entry.main(["evaluate", *arguments, "--out", "out"]) == 0
+        return finals_in(here)
+
+    return evaluated
+
+
+def finals_in(folder):
+    table = pd.read_csv(folder / "out" / "summary.csv")
+    assert (table["sd"] < 1e-9).all()
+    return dict(zip(table["agent"], table["final_regret"].round(9), strict=True))
+
+
+@slowly
+def test_by_path_on_the_command_line(finals):
+    named = ("own_zoo:Stubborn", "own_zoo:Stubborn:arm=1", "own_zoo:InTurn", "own_zoo:InTurn:start=1")
+    found = finals("--env", "own_zoo:Level:gap=0.5,horizon=21", "--agents", *named, "--runs", "3")
+    # In 21 rounds, who begins with the first arm plays it eleven times.
+    assert found == dict(zip(named, (0.0, 21 * 0.5, 10 * 0.5, 11 * 0.5), strict=True))
+
+
+@slowly
+def test_a_law_by_path_on_the_command_line(finals):
+    world = "own_zoo:Level:reward=own_zoo:Sure"
+    assert finals("--env", world, "--agents", "own_zoo:Stubborn:arm=1", "--runs", "2") == {"own_zoo:Stubborn:arm=1": 10}
+
+
+def test_the_rule_of_an_own_agent_is_compiled(finals):
+    finals("--env", "own_zoo:Level", "--agents", "own_zoo:InTurn", "--runs", "2")
+    with pytest.raises(UserWarning, match="has no compiled form"):
+        finals("--env", "own_zoo:Level", "--agents", "own_zoo:Stubborn", "--runs", "2")
+
+
+@slowly
+def test_in_a_description(finals, here):
+    (here / "mine.toml").write_text("""
+        runs = 2
+        [[worlds]]
+        env = "own_zoo:Level"
+        gap = 0.125
+        reward = {name = "own_zoo:Sure", bonus = 0.25}
+        [[agents]]
+        agent = "own_zoo:Stubborn"
+        arm = 1
+        label = "stubborn"
+        [[agents]]
+        agent = "own_zoo:InTurn"
+        label = "in turn"
+    """)
+    assert finals("mine.toml") == {"stubborn": 40 * 0.125, "in turn": 20 * 0.125}
+
+
+@pytest.fixture
+def _registered():
+    import own_zoo
+
+    agents.register("stubborn", own_zoo.Stubborn)
+    agents.register("in-turn", "own_zoo:InTurn")
+    worlds.register("level", own_zoo.Level)
+    rewards.register("sure", "own_zoo:Sure")
+    yield
+    for table, name in ((AGENTS, "stubborn"), (AGENTS, "in-turn"), (WORLDS, "level"), (LAWS, "sure")):
+        table.remove(name)
+
+
+@slowly
+@pytest.mark.usefixtures("_registered")
+def test_by_a_name_that_was_registered(finals, capsys):
+    named = ("stubborn:arm=1", "in-turn")
+    assert finals("--env", "level:gap=0.5,reward=sure", "--agents", *named, "--runs", "2") == dict(
+        zip(named, (20, 10), strict=True)
+    )
+    capsys.readouterr()
+    assert entry.main(["agents"]) == entry.main(["worlds"]) == entry.main(["worlds", "sure"]) == 0
+    said = capsys.readouterr().out
+    for row in ("stubborn ", "in-turn ", "  level ", "  sure ", "sure: A reward is its mean, plus a bonus."):
+        assert f"\n{row}" in said
+
+
+POINTS = """
+[ns_mab_gym.agents]
+offered-stubborn = own_zoo:Stubborn
+offered-broken = own_zoo_that_is_not:Anything
+
+[ns_mab_gym.worlds]
+offered-level = own_zoo:Level
+
+[ns_mab_gym.laws]
+offered-sure = own_zoo:Sure
+"""
+
+
+@pytest.fixture
+def installed(here):
+    """A folder in which a distribution is installed that offers the module's classes as entry points."""
+    folder = here / "installed"
+    about = folder / "own_zoo-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: own-zoo\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(POINTS)
+    (here / "own_zoo.py").rename(folder / "own_zoo.py")
+    return folder
+
+
+def test_by_a_name_that_an_installed_package_offers(here, installed, python):
+    words = ["--env", "offered-level:reward=offered-sure,gap=0.5", "--agents", "offered-stubborn:arm=1", "--runs", "2"]
+    run = python("-m", "ns_mab_gym", "evaluate", *words, "--out", "out", path=installed)
+    assert run.returncode == 0, run.stderr
+    assert finals_in(here) == {"offered-stubborn:arm=1": 20}
+
+
+def test_lists_show_what_installed_packages_offer_and_survive_what_is_broken(installed, python):
+    listed = python("-m", "ns_mab_gym", "agents", path=installed)
+    assert listed.returncode == 0, listed.stderr
+    rows = dict(line.split(maxsplit=1) for line in listed.stdout.splitlines())
+    assert rows["offered-stubborn"] == "Plays one arm for ever: a plain class with three methods."
+    assert rows["offered-broken"].startswith("cannot be loaded: cannot import 'own_zoo_that_is_not'")
+    worlds_and_laws = python("-m", "ns_mab_gym", "worlds", path=installed).stdout
+    assert "\n  offered-level " in worlds_and_laws
+    assert "\n  offered-sure " in worlds_and_laws
+    assert python("-m", "ns_mab_gym", "worlds", "offered-level", path=installed).stdout.startswith(
+        "offered-level: Two arms"
+    )
+
+
+def test_an_offer_that_cannot_be_kept_is_one_line(installed, python):
+    run = python("-m", "ns_mab_gym", "evaluate", "--env", "abrupt", "--agents", "offered-broken", path=installed)
+    assert run.returncode == 2
+    assert run.stderr.count("\n") == 1
+    assert "cannot import 'own_zoo_that_is_not'" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        (
+            "own_zo:Stubborn",
+            "cannot import 'own_zo' of 'own_zo:Stubborn': No module named 'own_zo'; is its folder on PYTHONPATH?",
+        ),
+        ("own_zoo:Stuborn", "'own_zoo' has no 'Stuborn'; did you mean 'Stubborn'?"),
+        ("own_zoo:NUMBER", "3 is not a class"),
+        ("own_zoo:Wanting", "it has no act()"),
+        ("own_zoo:Level", "it has no reset()"),
+        ("own_zoo:Stubborn:leg=1", "agent 'own_zoo:Stubborn' has no parameter 'leg'; it takes n_arms, arm"),
+        ("own_broken:Agent", "(own_broken.py, line 1) (SyntaxError)"),
+        ("own_needy:Agent", "cannot import 'own_needy' of 'own_needy:Agent': No module named 'of_someone_else'"),
+    ],
+)
+def test_agents_that_cannot_be_had(agent, message, here, one_error):
+    (here / "own_broken.py").write_text("class Agent\n")
+    (here / "own_needy.py").write_text("import of_someone_else\n")
+    assert entry.main(["evaluate", "--env", "own_zoo:Level", "--agents", agent]) == 2
+    said = one_error("ns-mab-gym evaluate")
+    assert message in said
+    if "own_needy" in agent:  # its own folder is not what is missing
+        assert "PYTHONPATH" not in said
+
+
+@pytest.mark.parametrize(
+    ("world", "message"),
+    [
+        ("own_zo:Level", "cannot import 'own_zo'"),
+        ("own_zoo:Levl", "'own_zoo' has no 'Levl'; did you mean 'Level'?"),
+        ("own_zoo:NUMBER", "3 is not a class"),
+        ("own_zoo:Stubborn", "it has no means()"),
+        ("own_zoo:Level:gap=2", "bernoulli rewards need means in [0, 1]"),
+        ("own_zoo:Level:gab=1", "has no parameter 'gab'; did you mean 'gap'?"),
+        ("own_zoo:Level:reward=own_zoo:Shure", "'own_zoo' has no 'Shure'; did you mean 'Sure'?"),
+        ("own_zoo:Level:reward=own_zoo:Level", "it has no reward()"),
+        ("own_zoo:Level:reward=shure", "unknown reward law 'shure'"),
+    ],
+)
+def test_worlds_and_laws_that_cannot_be_had(world, message, one_error):
+    assert entry.main(["evaluate", "--env", world, "--agents", "ts"]) == 2
+    assert message in one_error("ns-mab-gym evaluate")
+
+
+@pytest.mark.parametrize(
+    ("register", "taken"), [(agents.register, "ts"), (worlds.register, "smooth"), (rewards.register, "beta")]
+)
+@pytest.mark.parametrize(
+    ("name", "target", "message"),
+    [
+        (None, "own_zoo:Stubborn", "is taken by .*; choose another name"),
+        ("My_Own", "own_zoo:Stubborn", "a name is lower-case words joined by hyphens, such as 'my-.*', got 'My_Own'"),
+        ("mine", "own_zoo.Stubborn", "'mine' must be a class or 'package.module:Class', got 'own_zoo.Stubborn'"),
+        ("mine", 3, "3 is not a class"),
+        ("mine", str, "it has no "),
+    ],
+)
+def test_names_that_cannot_be_given(register, taken, name, target, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        register(name or taken, target)
+    assert "mine" not in [*agents.names(), *worlds.names(), *rewards.names()]

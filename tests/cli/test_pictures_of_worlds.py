@@ -1,0 +1,112 @@
+"""``diagnose`` and ``plot`` take ids, worlds with parameters, files and worlds of the user's own."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ns_mab_gym import theory, worlds
+from ns_mab_gym.cli import entry
+from ns_mab_gym.cli.reading import means_of
+
+MINE = """
+from dataclasses import dataclass
+import numpy as np
+from ns_mab_gym.worlds import World
+
+@dataclass(frozen=True, kw_only=True)
+class Ebb(World):
+    depth: float = 0.3
+
+    @property
+    def n_arms(self):
+        return 2
+
+    def _means(self, rng):
+        late = np.arange(self.horizon) >= self.horizon // 2
+        return np.column_stack([np.where(late, 0.9, 0.9 - self.depth), np.full(self.horizon, 0.7)])
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "my_ebb.py").write_text(MINE)
+    return tmp_path
+
+
+@pytest.fixture
+def table():
+    return np.repeat([[0.1, 0.2, 0.9], [0.9, 0.2, 0.1]], 300, axis=0)
+
+
+def width_of(picture):
+    with Image.open(picture) as opened:
+        return opened.size[0]
+
+
+def test_what_is_read_is_what_is_named(here, table):
+    np.savetxt(here / "clicks.csv", table, delimiter=",", header="ads,mail,video", comments="")
+    np.savez(here / "clicks.npz", table)
+    late = np.arange(10) >= 5
+    for words, name, means, arms in (
+        ("clicks.csv", "clicks", table, ["ads", "mail", "video"]),
+        ("clicks.npz", "clicks", table, None),
+        ("NSBandit-Abrupt-v0", "NSBandit-Abrupt-v0", worlds.Abrupt().means(), None),
+        ("ns_mab_gym:NSBandit-Abrupt-v0", "ns_mab_gym-NSBandit-Abrupt-v0", worlds.Abrupt().means(), None),
+        (
+            "smooth:horizon=90,sigma=0.01",
+            "smooth-horizon=90,sigma=0.01",
+            worlds.Smooth(horizon=90, sigma=0.01).means(),
+            None,
+        ),
+        (
+            "my_ebb:Ebb:horizon=10",
+            "my_ebb-Ebb-horizon=10",
+            np.column_stack([np.where(late, 0.9, 0.6), [0.7] * 10]),
+            None,
+        ),
+    ):
+        read = means_of(words, seed=0)
+        assert (read[0], read[2]) == (name, arms)
+        np.testing.assert_allclose(read[1], means)
+
+
+def test_a_random_world_is_the_instance_of_the_seed():
+    one, same, other = (means_of("piecewise:n_arms=3,horizon=500", seed)[1] for seed in (1, 1, 2))
+    assert one.shape == (500, 3)
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "world", ["NSBandit-Abrupt-v0:horizon=500", "piecewise:n_arms=3,horizon=500", "my_ebb:Ebb:horizon=500"]
+)
+def test_worlds_are_described_and_drawn(world, here, capsys):
+    assert entry.main(["diagnose", world, "--out", "out"]) == 0
+    said = capsys.readouterr().out
+    assert f"recommended τ = {theory.recommend_window(means_of(world, 0)[1]).window:,}" in said
+    [picture] = (here / "out").iterdir()
+    assert said.splitlines()[-1] == f"picture: out/{picture.name}"
+    assert width_of(picture) > 800
+
+
+def test_a_file_is_described_drawn_and_measured(here, table, capsys):
+    np.savetxt(here / "clicks.csv", table, delimiter=",", header="ads,mail,video", comments="")
+    assert entry.main(["diagnose", "clicks.csv", "--measure", "--runs", "2", "--out", "out"]) == 0
+    said = capsys.readouterr().out
+    assert "breakpoints" in said
+    assert f"recommended τ = {theory.recommend_window(table).window:,}" in said
+    assert "the recommended window loses" in said
+    assert {each.name for each in (here / "out").iterdir()} == {
+        "clicks-beta-swts-diagnosis.png",
+        "clicks-beta-swts-measured.png",
+    }
+
+
+def test_several_worlds_of_every_kind_are_plotted(here, table, capsys):
+    np.savetxt(here / "clicks.csv", table, delimiter=",")
+    named = ["NSBandit-Smooth-v0:horizon=500", "piecewise:n_arms=3,horizon=500", "clicks.csv", "my_ebb:Ebb:horizon=500"]
+    assert entry.main(["plot", *named, "--out", "pictures/worlds.png"]) == 0
+    assert capsys.readouterr().out.startswith("picture: pictures/worlds.png (")
+    assert width_of(here / "pictures" / "worlds.png") > 800

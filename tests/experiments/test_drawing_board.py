@@ -1,0 +1,83 @@
+"""Figures are drawn while runs are computed: each once, as soon as its runs are there, the same as afterwards."""
+
+import numpy as np
+import pytest
+
+from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, collect, pictures
+from ns_mab_gym.experiments.drawing_board import DrawingBoard
+from ns_mab_gym.experiments.units import units_of
+from ns_mab_gym.runs import Runs
+
+
+def runs(unit):
+    rounds = np.arange(1, 11) * 10
+    regret = np.cumsum(np.random.default_rng(len(unit.agent.words)).random((unit.runs, 10)), axis=1)
+    pulls = np.full((unit.runs, 2), 50)
+    return Runs(rounds, regret, pulls, pulls, [(0, 0)] * unit.runs, [dict(unit.agent.kwargs)] * unit.runs, 0.1)
+
+
+@pytest.fixture
+def board_study():
+    worlds = (WorldEntry.of("a", label="A"), WorldEntry.of("b", label="a"))  # alike as names of files
+    families = tuple(AgentEntry.of("ts", label=f"TS {w}", group="TS", window=w) for w in (1, 2))
+    return Study(
+        "test",
+        (
+            Experiment(worlds=worlds, agents=(AgentEntry.of("ts"), AgentEntry.of("random")), runs=30),
+            Experiment(worlds=worlds[:1], agents=families, runs=5),
+        ),
+    )
+
+
+MEANS = {"A": np.array([[0.1, 0.9]] * 100), "a": None}
+
+
+def test_every_figure_of_a_study_has_a_name_of_its_own(board_study):
+    names = [figure.name for figure in pictures.planned(board_study)]
+    assert names == ["a-means", "a-means-2", "a-regret", "a-regret-2", "a-sensitivity"]
+
+
+def test_a_figure_is_drawn_when_all_of_its_runs_are_there(board_study, tmp_path):
+    folder = tmp_path / "figures"
+    with DrawingBoard(board_study, folder, MEANS, (), explained=False) as board:
+        for unit in units_of(board_study):
+            board.add(unit, runs(unit))
+            for figure in board._waiting:
+                assert not set(figure.needs()) <= set(board._blocks)
+        assert not board._waiting
+        written = sorted(path.name for path in board.finish())
+    expected = ["a-means", "a-regret", "a-regret-2", "a-sensitivity"]  # of the world "a" the means are not known
+    assert written == sorted(f"{name}.{kind}" for name in expected for kind in ("png", "svg"))
+    assert written == sorted(path.name for path in folder.iterdir())
+
+
+def test_what_is_drawn_on_the_way_equals_what_is_drawn_at_the_end(board_study, tmp_path):
+    with DrawingBoard(board_study, tmp_path / "early", MEANS, {"A"}, explained=False) as board:
+        blocks = {unit: runs(unit) for unit in reversed(units_of(board_study))}
+        for unit, block in blocks.items():
+            board.add(unit, block)
+        early = board.finish()
+    late = pictures.draw(collect(board_study, blocks), MEANS, tmp_path / "late", {"A"})
+    assert {path.name for path in early} == {path.name for path in late}
+    for path in late:
+        assert path.read_bytes() == (tmp_path / "early" / path.name).read_bytes()
+
+
+def test_the_explanations_come_first_and_are_files(board_study, tmp_path):
+    with DrawingBoard(board_study, tmp_path / "figures", MEANS, (), explained=True) as board:
+        explained = board.explanations()
+    assert [path.suffix for path in explained] == [".svg", ".svg"]
+    assert len(explained) == len(pictures.DESCRIPTIONS)
+    assert all(path.is_file() for path in explained)
+
+
+def test_what_goes_wrong_while_drawing_is_not_lost(board_study, tmp_path, monkeypatch):
+    def broken(*_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(pictures, "figure_job", broken)
+    with DrawingBoard(board_study, tmp_path / "figures", MEANS, (), explained=False) as board:
+        for unit in units_of(board_study):
+            board.add(unit, runs(unit))
+        with pytest.raises(OSError, match="no space left on device"):
+            board.finish()

@@ -1,0 +1,217 @@
+"""Every figure of the package, on small and extreme input: found by walking the package, drawn from a table.
+
+A new function ``…_figure`` needs examples in the table; all tests of this module then hold for it.
+"""
+
+import importlib
+import inspect
+import itertools
+import pkgutil
+import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+from PIL import Image
+
+from ns_mab_gym import figures
+from ns_mab_gym.figures.diagnosis import diagnosis_figure
+from ns_mab_gym.figures.explanations import learnable_figure, pseudophase_figure
+from ns_mab_gym.figures.gallery import gallery_figure
+from ns_mab_gym.figures.learning import learning_figure
+from ns_mab_gym.figures.measured_windows import measured_figure
+from ns_mab_gym.figures.regret_plots import Member, regret_figure, sensitivity_figure
+from ns_mab_gym.figures.style import save, save_as
+from ns_mab_gym.figures.world_means import means_figure
+from ns_mab_gym.theory import Recommendation
+from ns_mab_gym.worlds import Abrupt, GeneralAbrupt, RandomWalk, Smooth
+
+ODD = r"γ, Ж, ש: $\frac{ 5$ & <b>"  # dollars that are no formula, letters of other alphabets, marks of other languages
+LONG = "a name that is much longer than anything that would fit above a panel or beside one, and still goes on"
+WALK = np.random.default_rng(5).normal(0, 3, (400, 50)).cumsum(axis=0)  # fifty arms, far outside of [0, 1]
+TWO_ROUNDS = np.array([[0.2, 0.8], [0.9, 0.8]])
+WORLDS = {
+    "two arms in two rounds": TWO_ROUNDS,
+    "one round": np.array([[0.1, 0.9]]),
+    "fifty arms": WALK,
+    "constant": np.full((300, 8), 0.5),
+    "constant and far away": np.full((300, 2), -1e6),
+    "tiny moves far away": 1e3 + 1e-3 * Smooth(horizon=300).means(),
+    "abrupt": Abrupt(horizon=1_000).means(),
+    "general abrupt": GeneralAbrupt(horizon=1_000).means(),
+    "smooth": Smooth(horizon=1_000).means(),
+    "random": RandomWalk(horizon=300, n_arms=12).means(1),
+}
+BERNOULLI = {name: means for name, means in WORLDS.items() if means.min() >= 0 and means.max() <= 1}
+
+
+def compared(means, windows, runs=3):
+    """What a measurement would hand over: regret of every window, pulls of every arm, the windows to be marked."""
+    regret = np.random.default_rng(0).uniform(1, 2, (len(windows), runs)) * np.sqrt(windows)[:, None]
+    pulls = np.tile(np.arange(means.shape[1]), (len(windows), 1)) / 2.0
+    played = SimpleNamespace(agent="beta-swts", windows=windows, regret=regret, pulls=pulls)
+    recommended = Recommendation(windows[-1], "the longest")
+    return SimpleNamespace(measured=played, best=windows[0], recommended=recommended, loss=0.25)
+
+
+def families(make_runs, sizes, horizon=1_000):
+    """One family per size; the first member of each has no window."""
+    return {
+        f"{ODD} {number}": [
+            Member(
+                f"α = {place}", make_runs(100 * place, horizon=horizon, window=10**place if place else None), place == 1
+            )
+            for place in range(size)
+        ]
+        for number, size in enumerate(sizes)
+    }
+
+
+# By the name of a function, examples by name: functions of ``make_runs`` that draw a figure.
+EXAMPLES = {
+    "regret_figure": {
+        "one agent, one run": lambda runs: regret_figure({"ts": runs(5, count=1)}, "one"),
+        "two rounds": lambda runs: regret_figure({"ts": runs(5, horizon=2), ODD: runs(4, horizon=2)}, ODD),
+        "one round": lambda runs: regret_figure({"ts": runs(5, horizon=1)}, "one round"),
+        "no regret at all": lambda runs: regret_figure({name: runs(0) for name in "abcde"}, "nobody regrets"),
+        "little regret": lambda runs: regret_figure({name: runs(1e-4) for name in "ab"}, "hardly any"),
+        "much regret": lambda runs: regret_figure({name: runs(1e9) for name in "ab"}, "a lot"),
+        "half without any": lambda runs: regret_figure({f"{at}": runs(100 * (at // 4)) for at in range(8)}, "zoom?"),
+        "zoomed, with notes": lambda runs: regret_figure(
+            {f"agent {at}": runs(10 * 2**at) for at in range(8)}, LONG, [200, 500, 501], {"agent 3": LONG * 3, "x": "y"}
+        ),
+        "fifty agents": lambda runs: regret_figure({f"{ODD} {at}": runs(10 + at) for at in range(50)}, "a crowd"),
+        "a long name": lambda runs: regret_figure({LONG: runs(10), "ts": runs(20)}, LONG),
+    },
+    "sensitivity_figure": {
+        "one member": lambda runs: sensitivity_figure(families(runs, [1]), "one"),
+        "two families": lambda runs: sensitivity_figure(families(runs, [6, 3]), ODD),
+        "five families, two rounds": lambda runs: sensitivity_figure(families(runs, [2] * 5, horizon=2), LONG),
+    },
+    "means_figure": {name: lambda runs, name=name: means_figure(WORLDS[name], f"{ODD}, {name}") for name in WORLDS},
+    "gallery_figure": {
+        "one world": lambda runs: gallery_figure({"two rounds": TWO_ROUNDS}),
+        "five worlds": lambda runs: gallery_figure(dict(itertools.islice(WORLDS.items(), 4)) | {LONG: WALK}),
+        "nine worlds": lambda runs: gallery_figure({f"{ODD} {at}": BERNOULLI["constant"] for at in range(9)}),
+    },
+    "diagnosis_figure": {
+        **{
+            name: lambda runs, means=means: diagnosis_figure(means, "gamma-swgts", names=_names(means))
+            for name, means in itertools.islice(WORLDS.items(), 7)
+        },
+        "its windows, beta-swts": lambda runs: diagnosis_figure(WORLDS["abrupt"], windows=[1, 2, 5, 10, 999]),
+    },
+    "measured_figure": {
+        **{
+            name: lambda runs, means=means: measured_figure(means, compared(means, sorted({1, len(means)})))
+            for name, means in BERNOULLI.items()
+        },
+        "one run": lambda runs: measured_figure(WORLDS["smooth"], compared(WORLDS["smooth"], [20, 90, 700], runs=1)),
+    },
+    "learning_figure": {
+        "one point": lambda runs: learning_figure(ODD, np.array([100]), np.array([5.0]), {}),
+        "no regret": lambda runs: learning_figure("ppo", np.array([1, 2]), np.zeros(2), {"oracle": 0.0}),
+        "many rivals": lambda runs: learning_figure(
+            "ppo", np.arange(1, 400), 1e6 / np.arange(1, 400), {f"{ODD} {at}": 10.0 for at in range(30)}
+        ),
+    },
+    "learnable_figure": {
+        "as in the paper": lambda runs: learnable_figure(),
+        "one window": lambda runs: learnable_figure([1]),
+        "longer than a phase": lambda runs: learnable_figure([400, 999]),
+    },
+    "pseudophase_figure": {
+        "as in the paper": lambda runs: pseudophase_figure(),
+        "a window of one round": lambda runs: pseudophase_figure(1),
+        "longer than a phase": lambda runs: pseudophase_figure(400),
+    },
+}
+
+
+@pytest.fixture(
+    scope="module", params=[(name, case) for name, cases in EXAMPLES.items() for case in cases], ids=": ".join
+)
+def draw(request, make_runs):
+    """A function that draws one of the examples anew."""
+    name, case = request.param
+    return lambda: EXAMPLES[name][case](make_runs)
+
+
+@pytest.fixture(scope="module")
+def figure(draw):
+    """One of the examples, drawn once."""
+    return draw()
+
+
+def _names(means):
+    return [f"{ODD} {arm}" for arm in range(means.shape[1])]
+
+
+def test_every_figure_has_examples():
+    modules = [
+        importlib.import_module(f"{figures.__name__}.{each.name}") for each in pkgutil.iter_modules(figures.__path__)
+    ]
+    found = {
+        name
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if name.endswith("_figure") and not name.startswith("_") and function.__module__ == module.__name__
+    }
+    assert found == set(EXAMPLES)
+
+
+def test_it_is_saved_whole_and_twice_the_same(figure, draw, tmp_path):
+    png, svg = save(figure, tmp_path, "once")
+    with Image.open(png) as image:
+        image.load()  # checks the sums of the file too
+        assert image.size == pytest.approx(figure.get_size_inches() * figure.dpi, abs=1)
+        assert len(image.getcolors(maxcolors=10**7)) > 5
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")
+    save_as(draw(), tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_bytes() == svg.read_bytes()
+
+
+def test_its_axes_say_what_they_show(figure):
+    panels = [axes for axes in figure.axes if axes.axison]
+    for axes in panels:
+        box = axes.get_position()
+        row = [each for each in panels if each.get_position().y0 == box.y0]
+        column = [each for each in panels if each.get_position().x0 == box.x0]
+        assert any(each.get_ylabel() for each in row) or not _has_numbers(axes.yaxis)
+        assert any(each.get_xlabel() for each in column)
+
+
+def _has_numbers(axis):
+    """Whether the ticks of an axis are numbered, rather than named or bare."""
+    texts = [label.get_text() for label in axis.get_ticklabels()]
+    return any(texts) and all(not text.strip("−0123456789.,e+") for text in texts)
+
+
+@pytest.fixture(scope="module")
+def boxes(figure):
+    """Every text of a figure that is drawn, with its box in pixels."""
+    drawn, draw_text = [], Text.draw
+
+    def note(text, renderer):
+        drawn.append(text)
+        draw_text(text, renderer)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Text, "draw", note)
+        figure.draw_without_rendering()
+    seen = [text for text in drawn if text.get_visible() and text.get_text().strip()]
+    return [(text.get_text(), text.get_window_extent().extents) for text in seen]
+
+
+def test_its_texts_stay_on_the_sheet(figure, boxes):
+    for text, (left, bottom, right, top) in boxes:
+        assert (left >= -1, bottom >= -1) == (True, True), text
+        assert (right <= figure.bbox.width + 1, top <= figure.bbox.height + 1) == (True, True), text
+
+
+def test_its_texts_do_not_overlap(boxes):
+    for (text, one), (other_text, other) in itertools.combinations(boxes, 2):
+        across = min(one[2], other[2]) - max(one[0], other[0])
+        upwards = min(one[3], other[3]) - max(one[1], other[1])
+        assert across <= 2 or upwards <= 2, f"{text!r} and {other_text!r}"

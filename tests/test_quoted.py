@@ -1,0 +1,177 @@
+"""Tables of the pages are complete, and the figures that they quote are those of ``docs/figures.json``."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pages_read import PAGES, ROOT, first_cells, text_of
+
+import ns_mab_gym
+from ns_mab_gym import agents, rewards, worlds
+from ns_mab_gym.cli.cite_command import CITATION
+from ns_mab_gym.cli.entry import COMMANDS
+from ns_mab_gym.envs import ENV_IDS
+from ns_mab_gym.experiments.claims import CLAIMS
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+FIGURES = json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8"))
+PAPER = FIGURES["paper"]["figures"]
+
+# Tables.
+
+
+@pytest.mark.parametrize(
+    ("page_name", "heading", "names"),
+    [
+        ("README.md", "Environments", list(ENV_IDS)),
+        ("README.md", "Agents", list(agents.HOUSE)),
+        ("README.md", "The command", [f"ns-mab-gym {command}" for command in COMMANDS]),
+        ("docs/worlds-and-rewards.md", "Worlds", list(worlds.HOUSE)),
+        ("docs/worlds-and-rewards.md", "Reward laws", list(rewards.HOUSE)),
+        ("docs/deep-rl.md", "Wrappers", [name for name in ns_mab_gym.wrappers.__all__ if "Vector" not in name]),
+    ],
+)
+def test_tables_are_complete(page_name: str, heading: str, names: list[str]) -> None:
+    cells = first_cells(page_name, heading)
+    assert [name for name in names if not re.search(rf"`{re.escape(name)}[`(]", cells)] == []
+
+
+def test_the_table_of_worlds_names_every_parameter() -> None:
+    text = text_of("docs/worlds-and-rewards.md")
+    for name, world in worlds.HOUSE.items():
+        (row,) = re.findall(rf"^\| `{name}`( \*)? \| (.+) \|$", text, flags=re.MULTILINE)
+        assert (row[0] != "") == world.random, name
+        wanted = set(world.parameters()) - {"horizon"} - ({"n_arms"} if name == "table" else set())
+        assert [each for each in wanted if f"`{each}`" not in row[1]] == []
+
+
+def test_every_dependency_is_in_the_table_with_its_extra() -> None:
+    listed = {
+        package.strip(): extra.strip(" `")
+        for packages, extra in re.findall(r"^\| ([^|]+) \| ([^|]+) \|", text_of("docs/dependencies.md"), re.MULTILINE)
+        for package in packages.split(",")
+    }
+    wanted = {"–": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+    for extra, requirements in wanted.items():
+        for requirement in requirements:
+            package = re.split(r"[<>=\[]", requirement)[0]
+            assert package == "ns-mab-gym" or extra in listed.get(package, ""), f"{package} of {extra}"
+
+
+def test_the_plan_of_the_house_names_every_room() -> None:
+    rooms = [each for each in (ROOT / "ns_mab_gym").iterdir() if each.name[0] not in "_." and not each.is_symlink()]
+    rooms += [ROOT / "agents", *(each for each in (ROOT / "agents").iterdir() if each.is_dir() and each.name[0] != "_")]
+    named = text_of("docs/house.md")
+    paths = [str(each.relative_to(ROOT)) + ("/" if each.is_dir() else "") for each in rooms if each.suffix != ".typed"]
+    assert [path for path in paths if f"`{path}`" not in named] == []
+    assert len(paths) > 15
+
+
+# Figures.
+
+
+@pytest.fixture
+def quoting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("quoting", "benchmarks")]:
+        del sys.modules[name]
+
+
+def test_the_pages_quote_what_the_file_holds(quoting: None) -> None:
+    from quoting import pages, texts
+
+    assert [str(page) for page in pages.stale()] == [], "run: python scripts/quoted.py"
+    assert {name for page in PAGES for name in pages.quoted(text_of(page))} == texts.TEXTS.keys()
+
+
+def test_a_figure_that_was_changed_by_hand_is_found(quoting: None) -> None:
+    from quoting import pages
+
+    page = text_of("README.md")
+    assert pages.written(page, FIGURES) == page
+    regret = f"{PAPER['regret']['Abrupt']['`beta-swts`'][0]:,.0f}"
+    assert page.count(regret) == 1
+    forged = page.replace(regret, "1,234")
+    assert pages.written(forged, FIGURES) == page
+    with pytest.raises(ValueError, match="no text is called nothing"):
+        pages.written("<!-- begin figures: nothing -->\n<!-- end figures -->", FIGURES)
+
+
+def test_what_is_measured_reaches_the_file_and_the_page(
+    quoting: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from quoting import figures_file, pages
+
+    file, page = tmp_path / "figures.json", tmp_path / "speed.md"
+    file.write_text(json.dumps(FIGURES))
+    page.write_text(text_of("docs/speed.md"))
+    monkeypatch.setattr(figures_file, "FILE", file)
+    monkeypatch.setattr(pages, "PAGES", [page])
+    assert pages.rewrite() == []
+    figures_file.put(
+        "env", "python scripts/benchmark.py env --write", {"microseconds": 1.0, "ratio_to_cartpole": 0.777}
+    )
+    assert pages.stale() == [page]
+    assert pages.rewrite() == [page]
+    assert pages.stale() == []
+    assert "| 0.78 of its time |" in page.read_text()
+    after = json.loads(file.read_text())
+    assert after["env"]["measured"]["versions"]["numpy"] == np.__version__
+    assert [name for name in FIGURES if after[name] != FIGURES[name]] == ["env"]
+
+
+def test_every_benchmark_has_figures_in_the_file(quoting: None) -> None:
+    names = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("*.py") if file.stem[0] != "_"}
+    assert names | {"paper", "deep"} == FIGURES.keys()
+    assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
+    assert {f"`{name}`" for name in FIGURES["agents"]["figures"]["agents"]} == PAPER["regret"]["Abrupt"].keys()
+
+
+def test_the_verdicts_are_on_the_claims_that_there_are() -> None:
+    """A claim that was added or renamed after the last ``make paper`` is found here."""
+    judged = {world: set(verdicts) for world, verdicts in PAPER["claims"].items()}
+    assert judged == {world: {claim.key for claim in claims} for world, claims in CLAIMS.items()}
+    assert PAPER["runs"] == 50
+
+
+def test_the_advice_of_the_readme_is_what_was_measured() -> None:
+    """Each sentence of "Which agent for which problem" and of "The paper" that rests on runs, against the runs."""
+    abrupt, general, smooth, fast = regrets = list(PAPER["regret"].values())
+    for world in (abrupt, general, smooth):
+        assert least(world) == "`beta-swts`"
+    assert least(fast) == "`kl-ucb`"
+    windows = {row: mean for row, (mean, _) in PAPER["sensitivity"]["Smooth, σ = 0.001"].items()}
+    assert windows["`beta-swts`, τ = 660"] < 0.8 * windows["`beta-swts`, τ = 2,942"]
+    told_little = ("`beta-swts`", "`gamma-swgts`", "`sw-ucb`")
+    for world in regrets:
+        assert max(world[name][0] for name in told_little) < min(world[name][0] for name in ("`rexp3`", "`ser4`"))
+    for verdicts in (PAPER["claims"]["Abrupt"], PAPER["claims"]["General abrupt"]):
+        assert verdicts["TS best in phase 1"] == verdicts["TS cannot address changes"] == "holds"
+        assert verdicts["Beta-SWTS best from early in phase 2"] == "does not hold"
+    leaders = [each for each in PAPER["instead"] if "Beta-SWTS best from early in phase 2" in each]
+    assert [re.findall(r"round (\d\d,000) KL-UCB", each) for each in leaders] == [["18,000", "24,000", "30,000"]] * 2
+    for world in ("Smooth, σ = 0.0001", "Smooth, σ = 0.001"):
+        assert PAPER["claims"][world]["large windows collapse"] == "does not hold"
+
+
+def least(world: dict[str, list[float]]) -> str:
+    return min(world, key=lambda name: world[name][0])
+
+
+# Citation.
+
+
+def test_the_command_cites_what_the_file_cites() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    plain = CITATION.replace("{", "").replace("}", "")
+    for field in ("title", "year", "url", "family-names", "given-names"):
+        for value in re.findall(rf"^ +-? ?{field}: (.+)$", cited, flags=re.MULTILINE):
+            assert value in plain
