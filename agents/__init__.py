@@ -31,7 +31,7 @@ __all__ = [
     "rule",
 ]
 
-# name: where the class is, in this folder. Modules are loaded when first asked for: numba takes its time.
+# name: where the class is, in this folder. Modules are loaded on first use: importing numba takes time.
 HOUSE: dict[str, str] = {
     "beta-swts": "beta_swts:BetaSWTS",
     "gamma-swgts": "gamma_swgts:GammaSWGTS",

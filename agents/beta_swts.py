@@ -21,7 +21,7 @@ __all__ = ["BetaSWTS"]
 
 
 class BetaState(NamedTuple):
-    """The window, and of each arm's posterior Beta(S + 1, N − S + 1) the mean and the normaliser of the density."""
+    """The window, and the mean and the log normaliser of each arm's posterior Beta(S + 1, N − S + 1)."""
 
     window: Window
     means: FloatArray  # (K,) (S + 1)/(N + 2)
@@ -29,7 +29,7 @@ class BetaState(NamedTuple):
 
 
 def new_beta_state(n_arms: int, window: int | None) -> BetaState:
-    """Uniform posteriors, on a window of the given length or on everything."""
+    """Uniform posteriors, on a window of the given length, or on all rounds if it is None."""
     return BetaState(new_window(n_arms, window), np.full(n_arms, 0.5), np.full(n_arms, np.nan))
 
 
@@ -54,7 +54,7 @@ def _update(means: FloatArray, log_norms: FloatArray, window: Window, i: int) ->
 
 
 def forget(state: BetaState, arm: int) -> None:
-    """Back to the uniform posterior."""
+    """Reset the posterior of one arm, or with ``ALL`` of every arm, to the uniform one."""
     forget_rounds(state.window, arm)
     for i in range(state.means.size):
         if arm in (ALL, i):
@@ -86,7 +86,7 @@ class BetaSWTS(Agent):
     >>> agent.reset(seed=1)
     >>> arm = agent.act()
     >>> agent.observe(arm, 1.0)
-    >>> agent.state.means[arm].round(3)  # of Beta(2, 1), its posterior
+    >>> agent.state.means[arm].round(3)  # the mean of its posterior, Beta(2, 1)
     np.float64(0.667)
 
     Attributes:

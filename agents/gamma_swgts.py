@@ -23,7 +23,7 @@ __all__ = ["GammaSWGTS"]
 
 
 class GaussianState(NamedTuple):
-    """The window, and of each arm's posterior N(μ̂, 1/(γN)) the mean and the root of the precision."""
+    """The window, and the mean and the root of the precision of each arm's posterior N(μ̂, 1/(γN))."""
 
     window: Window
     means: FloatArray  # (K,) S/N; infinite where N = 0, so that the arm comes first
@@ -53,7 +53,7 @@ def _update(state: GaussianState, i: int) -> None:
 
 
 def forget(state: GaussianState, arm: int) -> None:
-    """The arm counts as unseen, and is forced."""
+    """Mark one arm, or with ``ALL`` every arm, as unseen, so that it is forced again."""
     forget_rounds(state.window, arm)
     for i in range(state.means.size):
         if arm in (ALL, i):

@@ -19,7 +19,7 @@ __all__ = ["KLUCB"]
 
 
 class KLState(NamedTuple):
-    """The window, per arm N times its negentropy, and the arm of the round before."""
+    """The window, N times the negentropy of each arm, and the arm played in the previous round."""
 
     window: Window
     information: FloatArray  # (K,) N (μ̂ ln μ̂ + (1 − μ̂) ln(1 − μ̂)); NaN until it is needed
@@ -29,14 +29,14 @@ class KLState(NamedTuple):
 
 
 def new_kl_state(n_arms: int, window: int | None, c: float) -> KLState:
-    """Nothing seen, on a window of the given length or on everything."""
+    """The state before the first round, on a window of the given length, or on all rounds if it is None."""
     return KLState(new_window(n_arms, window), np.full(n_arms, np.nan), np.zeros(1, np.int64), np.zeros(1), c)
 
 
 def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Play argmax of max{q : N_i d(μ̂_i, q) ≤ ln t + c ln ln t}, inverting d for few arms.
 
-    With q the largest index so far, arm i has a larger one just if N_i d(μ̂_i, q) is below its budget or μ̂_i ≥ q: a
+    With q the largest index so far, arm i has a larger one exactly if N_i d(μ̂_i, q) is below its budget or μ̂_i ≥ q: a
     comparison, with the logarithms of q and 1 − q taken once.
     """
     pulls, sums, known = state.window.pulls, state.window.sums, state.information
@@ -74,7 +74,7 @@ def observe(state: KLState, arm: int, reward: float) -> None:
 
 
 def forget(state: KLState, arm: int) -> None:
-    """The arm counts as unseen, and comes first."""
+    """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
     forget_rounds(state.window, arm)
     for i in range(state.information.size):
         if arm in (ALL, i):
@@ -89,12 +89,13 @@ rule(KLState, act, observe, forget)
 
 @dataclass(eq=False)
 class KLUCB(Agent):
-    """KL-UCB: the tightest upper confidence bounds for Bernoulli rewards, for worlds that stand still.
+    """KL-UCB: the tightest upper confidence bounds for Bernoulli rewards, for stationary worlds.
 
     Source:
         Garivier, Cappé, "The KL-UCB Algorithm for Bounded Stochastic Bandits and Beyond", COLT 2011.
     Rule:
-        Play argmax of max{q : N_i d(μ̂_i, q) ≤ ln t + c ln ln t}, d the Bernoulli divergence; every arm once first.
+        Play argmax of max{q : N_i d(μ̂_i, q) ≤ ln t + c ln ln t}, d the Bernoulli divergence; every arm is
+        played once first.
     Tuning:
         c = 3, as the source's theorem asks.
     Knowledge:
@@ -105,7 +106,7 @@ class KLUCB(Agent):
     >>> agent = KLUCB(2)
     >>> for arm, reward in [(0, 0.5), (1, 0.25)] * 20:
     ...     agent.observe(arm, reward)
-    >>> agent.act()  # as often seen, and better
+    >>> agent.act()  # seen equally often, and better
     0
 
     Attributes:

@@ -1,4 +1,4 @@
-"""The upper end of every plot: an agent that knows the means."""
+"""The best possible agent, which knows the means: a reference for every comparison."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Oracle"]
 
 
 class OracleState(NamedTuple):
-    """The means, and where in them the agent is."""
+    """The means, and the number of rounds in which the agent has acted."""
 
     means: FloatArray  # (T, K)
-    rounds: IntArray  # (1,) acted in
+    rounds: IntArray  # (1,) in which it has acted
 
 
 def act(state: OracleState, mask: BoolArray, rng: np.random.Generator) -> int:
@@ -34,7 +34,7 @@ def act(state: OracleState, mask: BoolArray, rng: np.random.Generator) -> int:
 
 
 def observe(state: OracleState, arm: int, reward: float) -> None:
-    """Nothing is left to learn."""
+    """Do nothing: the agent knows the means already."""
 
 
 rule(OracleState, act, observe)
@@ -45,9 +45,9 @@ class Oracle(Agent):
     """The best arm of every round: no regret.
 
     Source:
-        None; the upper end of every comparison.
+        None; the best that any agent can do, for comparison.
     Rule:
-        Play i*(t), the first arm with the largest mean of round t; beyond the last round, that of the last.
+        Play i*(t), the first arm with the largest mean of round t; beyond the last round, the best arm of the last.
     Tuning:
         None.
     Knowledge:
@@ -79,5 +79,5 @@ class Oracle(Agent):
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The means themselves."""
+        """The matrix of means, from the knowledge."""
         return {} if "means" in given else {"means": knowledge.need(cls.name, "means")[0]}

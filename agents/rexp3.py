@@ -19,7 +19,7 @@ __all__ = ["Rexp3"]
 
 
 class Exp3State(NamedTuple):
-    """The weights since the restart, and the probabilities of the round."""
+    """The weights since the last restart, and the probabilities of the round."""
 
     weights: Weights
     probabilities: FloatArray  # (K,) of the last act
@@ -54,7 +54,7 @@ def observe(state: Exp3State, arm: int, reward: float) -> None:
 
 
 def forget(state: Exp3State, arm: int) -> None:
-    """Start over with all arms: weights tell of the race between arms, and one arm's part cannot be taken out."""
+    """Start over with all arms: the weights compare arms with each other, so that one arm cannot restart alone."""
     reset_weights(state.weights)
     state.probabilities[:] = 1.0 / state.probabilities.size
     state.since_restart[0] = 0
@@ -83,7 +83,7 @@ class Rexp3(Agent):
     >>> for _ in range(300):  # arm 2 always pays
     ...     arm = agent.act()
     ...     agent.observe(arm, float(arm == 1))
-    >>> agent.state.probabilities.round(2)  # half of γ is left for arm 1
+    >>> agent.state.probabilities.round(2)  # γ/2 is left for arm 1
     array([0.05, 0.95])
 
     Attributes:

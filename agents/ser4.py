@@ -17,13 +17,13 @@ from .core.protocol import Agent
 
 __all__ = ["Ser4"]
 
-ACTIVE, PLACE, ROBINS, ROUNDS = 0, 1, 2, 3  # places in the clock
+ACTIVE, PLACE, ROBINS, ROUNDS = 0, 1, 2, 3  # indices into the clock
 
 
 class Ser4State(NamedTuple):
     """The active arms in the order of this round-robin, and what was seen since the last reset."""
 
-    order: IntArray  # (K,) the first `active` entries are the arms still in the race
+    order: IntArray  # (K,) the first clock[ACTIVE] entries are the arms not yet dropped
     sums: FloatArray  # (K,)
     pulls: IntArray  # (K,)
     clock: IntArray  # (4,) ACTIVE arms, PLACE in the round-robin, ROBINS done, ROUNDS played
@@ -44,11 +44,11 @@ def _start_afresh(state: Ser4State) -> None:
 
 
 def act(state: Ser4State, mask: BoolArray, rng: np.random.Generator) -> int:
-    """The next arm of the round-robin; all arms come back with probability φ, the order is drawn for each robin."""
+    """The next arm of the round-robin, whose order is random; first, with probability φ, start afresh with all arms."""
     if state.clock[ROUNDS] > 0 and rng.random() < state.phi:
         _start_afresh(state)
     if state.clock[PLACE] == 0:
-        for i in range(state.clock[ACTIVE] - 1, 0, -1):  # Fisher and Yates
+        for i in range(state.clock[ACTIVE] - 1, 0, -1):  # Fisher-Yates shuffle
             j = rng.integers(0, i + 1)
             state.order[i], state.order[j] = state.order[j], state.order[i]
     return state.order[state.clock[PLACE]]  # type: ignore[no-any-return]
@@ -90,7 +90,7 @@ def _eliminate(state: Ser4State) -> None:
 
 
 def forget(state: Ser4State, arm: int) -> None:
-    """Start afresh with all arms: arms are compared after equal numbers of pulls, and one cannot begin alone."""
+    """Start afresh with all arms: arms are compared after equal numbers of pulls, so one arm cannot restart alone."""
     _start_afresh(state)
     state.clock[ROUNDS] = 0
 
@@ -106,7 +106,7 @@ class Ser4(Agent):
         Allesiardo, Féraud, Maillard, "The non-stationary stochastic multi-armed bandit problem", IJDSA 2017.
     Rule:
         Round-robins τ = 1, 2, … over the active arms, each in a fresh random order; after round-robin τ ≥ ln(K/δ) drop
-        every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best, μ̂ being means since the last reset. After
+        every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best; μ̂ are means since the last reset. After
         every round, with probability φ, start afresh with all arms.
     Tuning:
         δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))).
@@ -120,7 +120,7 @@ class Ser4(Agent):
     >>> for _ in range(200):  # arm 2 always pays
     ...     arm = agent.act()
     ...     agent.observe(arm, float(arm == 1))
-    >>> agent.state.order[: agent.state.clock[ACTIVE]]  # the arms still in the race
+    >>> agent.state.order[: agent.state.clock[ACTIVE]]  # the arms not yet dropped
     array([1])
 
     Attributes:

@@ -13,7 +13,7 @@ from .kl_ucb import KLUCB, KLState, new_kl_state
 
 __all__ = ["SWKLUCB"]
 
-ABRUPT_SIGMA = 1e-3  # stands in for σ where the means jump and no σ is meant
+ABRUPT_SIGMA = 1e-3  # used for σ where the means jump or σ is unknown
 
 
 @dataclass(eq=False)

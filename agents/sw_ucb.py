@@ -49,7 +49,7 @@ def observe(state: UCBState, arm: int, reward: float) -> None:
 
 
 def forget(state: UCBState, arm: int) -> None:
-    """The arm counts as unseen, and comes first."""
+    """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
     forget_rounds(state.window, arm)
 
 
@@ -71,7 +71,7 @@ class SWUCB(Agent):
         T.
     Deviations:
         Derived for rewards in [0, 1] (the source's B = 1); other rewards are taken as they are. With rewards that come
-        d rounds late, an arm counts as unseen until its first reward is there: K d should be well below τ.
+        d rounds late, an arm counts as unseen until its first reward arrives: K d should be well below τ.
 
     >>> agent = SWUCB(2, window=100)
     >>> agent.observe(0, 1.0)

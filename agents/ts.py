@@ -13,7 +13,7 @@ __all__ = ["TS"]
 
 @dataclass(eq=False)
 class TS(Agent):
-    """Thompson sampling with Beta posteriors on everything seen: for worlds that stand still.
+    """Thompson sampling with Beta posteriors on everything seen, for stationary worlds.
 
     Source:
         Thompson, "On the likelihood that one unknown probability exceeds another in view of the evidence of two

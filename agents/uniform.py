@@ -1,4 +1,4 @@
-"""The lower end of every plot: an agent that knows nothing and learns nothing."""
+"""An agent that knows nothing and learns nothing: the weakest reference for every comparison."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Random"]
 
 
 class RandomState(NamedTuple):
-    """Nothing but the number of rounds."""
+    """The number of rounds, the only thing that this agent keeps."""
 
     rounds: IntArray  # (1,) observed
 
 
 def act(state: RandomState, mask: BoolArray, rng: np.random.Generator) -> int:
-    """A uniformly random arm of those available."""
+    """A uniformly random one of the available arms."""
     available = 0
     for i in range(mask.size):
         available += mask[i]
@@ -34,7 +34,7 @@ def act(state: RandomState, mask: BoolArray, rng: np.random.Generator) -> int:
 
 
 def observe(state: RandomState, arm: int, reward: float) -> None:
-    """Learn nothing."""
+    """Count the round and ignore the reward."""
     state.rounds[0] += 1
 
 
@@ -46,7 +46,7 @@ class Random(Agent):
     """A uniformly random arm in every round.
 
     Source:
-        None; the lower end of every comparison.
+        None; an agent that learns nothing, for comparison.
     Rule:
         Play each available arm with the same probability.
     Tuning:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Runs", "Trajectory", "agents", "envs", "rewards", "run_episode", "simulate", "theory", "worlds", "wrappers"]
 
-# What is loaded when first asked for, so that a user of the environments does not wait for compilers.
+# Loaded on first use, so that a user of the environments alone does not wait for numba to be imported.
 _LAZY = {
     "Runs": ".runs",
     "Trajectory": ".play.episode",

@@ -1,4 +1,4 @@
-"""``python -m ns_mab_gym`` is the command ``ns-mab-gym``."""
+"""Makes ``python -m ns_mab_gym`` run the command ``ns-mab-gym``."""
 
 import sys
 

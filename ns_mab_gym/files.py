@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Writing files so that they exist in full or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["write_atomically"]
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, sync it and rename it: a reader finds it whole or not at all."""
+    """Write a file under a temporary name, sync it and rename it, so that it exists in full or not at all."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with temporary.open("wb") as handle:

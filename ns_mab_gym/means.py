@@ -1,9 +1,9 @@
-"""Facts of a (T, K) matrix of means: best arms, breakpoints, V_T, σ. Engine, tuning and theory start from it.
+"""Facts about a (T, K) matrix of means: best arms, breakpoints, V_T, σ. Engine, tuning and theory build on them.
 
-Conventions of the whole house: ``means[t - 1, i]`` is μ_{i,t} of the paper. A *set* of rounds is a boolean
+Conventions of the whole package: ``means[t - 1, i]`` is μ_{i,t} of the paper. A *set* of rounds is a boolean
 mask of length T whose entry ``t - 1`` stands for round t; a *list* of rounds (breakpoints, phases) holds
-1-based round numbers, as the paper does. Arms are 0-based, as actions are. Of several best arms, i*(t) is the
-one of lowest index.
+1-based round numbers, as the paper does. Arms are 0-based, as actions are. If several arms are best, i*(t)
+is the one with the lowest index.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def as_means(means: npt.ArrayLike, source: str = "means") -> Floats:
 
     Args:
         means: T rows, one per round, of K numbers, one per arm.
-        source: what messages call it.
+        source: what error messages call it.
     """
     _check_rows(means, source)
     try:
@@ -80,14 +80,14 @@ def _holds_numbers(array: npt.NDArray[Any]) -> bool:
 
 
 def blocks(means: Floats, overlap: int = 0) -> Iterator[tuple[slice, Floats]]:
-    """Rows of the matrix, a block at a time, as contiguous (K, B) columns; ``overlap`` rows are repeated."""
+    """Yield blocks of rows as slices and contiguous (K, B) arrays; neighbouring blocks share ``overlap`` rows."""
     for start in range(0, max(len(means) - overlap, 1), BLOCK):
         rows = slice(start, min(start + BLOCK + overlap, len(means)))
         yield rows, np.ascontiguousarray(means[rows].T)
 
 
 class Leaders(NamedTuple):
-    """The race at the top: who leads in each round, with which mean, and the best mean of the others."""
+    """The best arm of each round, its mean, and the best mean of the other arms."""
 
     arm: Ints  # (T,) i*(t), 0-based, ties to the lowest index
     best: Floats  # (T,) μ_{i*(t),t}
@@ -95,7 +95,7 @@ class Leaders(NamedTuple):
 
 
 def leaders(means: npt.ArrayLike) -> Leaders:
-    """The best arm of every round, its mean and the best of the others, in one pass.
+    """The best arm of every round, its mean and the best mean of the others, in one pass.
 
     >>> leaders([[0.1, 0.9, 0.3], [0.5, 0.5, 0.2]])
     Leaders(arm=array([1, 0]), best=array([0.9, 0.5]), rival=array([0.3, 0.5]))
@@ -127,14 +127,14 @@ def _moves(matrix: Floats) -> Floats:
 
 
 def _changes(signal: npt.NDArray[np.generic]) -> Ints:
-    """The rounds, 1-based, whose entry differs from that of the round before."""
+    """The rounds, 1-based, whose entry differs from that of the previous round."""
     return np.flatnonzero(signal[1:] != signal[:-1]) + 2
 
 
 def breakpoints(means: npt.ArrayLike) -> Ints:
-    """The breakpoints b_1 < b_2 < …: rounds t ∈ {2, …, T} at which any arm's mean differs from round t − 1's.
+    """The breakpoints b_1 < b_2 < …: rounds t ∈ {2, …, T} at which any arm's mean differs from that in round t − 1.
 
-    Definition 3 of the paper; its number is Υ_T. The paper's later line b_Υ < T would forbid a change in the
+    Definition 3 of the paper; their number is Υ_T. The paper's later line b_Υ < T would forbid a change in the
     last round; the definition wins.
 
     >>> breakpoints([[0.2, 0.8], [0.2, 0.8], [0.9, 0.8]])
@@ -156,7 +156,7 @@ def lipschitz(means: npt.ArrayLike) -> float:
 def best_arms(means: npt.ArrayLike) -> Ints:
     """i*(t) for every round, 0-based arms, ties to the lowest index; shape (T,)."""
     matrix = as_means(means)
-    # By blocks: argmax copies what it is given if that is read-only.
+    # In blocks, because argmax copies a read-only array.
     parts = (matrix[start : start + 65_536] for start in range(0, len(matrix), 65_536))
     return np.concatenate([part.argmax(axis=1) for part in parts])
 
@@ -171,9 +171,9 @@ def best_arm_switches(means: npt.ArrayLike) -> Ints:
 
 
 def knowledge(means: npt.ArrayLike) -> Knowledge:
-    """What the literature's tuning formulas ask of a world, read off its means in one cheap pass.
+    """What the tuning formulas of the literature need to know about a world, computed from its means in one cheap pass.
 
-    ``describe`` tells much more, at a higher price.
+    ``ns_mab_gym.theory.describe`` computes much more, but is slower.
 
     >>> knowledge([[0.2, 0.8], [0.2, 0.8], [0.9, 0.8]]).breakpoints
     1

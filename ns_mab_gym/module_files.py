@@ -1,4 +1,4 @@
-"""Where modules are on the disk, found without running any code: looking at an optional import does not load it."""
+"""Finds the files of modules without running any code, so that looking at an optional import does not load it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SHARED_FOLDERS = {
 
 
 def true_name(name: str) -> str:
-    """The name of a module; of ``__main__``, that under which ``python -m`` found it."""
+    """The name of a module; for ``__main__``, the name under which ``python -m`` found it."""
     spec = getattr(sys.modules.get(name), "__spec__", None)
     return spec.name if name == "__main__" and spec is not None else name
 
 
 def spec_of(name: str) -> ModuleSpec | None:
-    """Where a module is; None if there is no such module."""
+    """The import spec of a module, which says where it is; None if there is no such module."""
     loaded: ModuleSpec | None = getattr(sys.modules.get(name), "__spec__", None)
     if loaded is not None:
         return loaded
@@ -38,12 +38,12 @@ def spec_of(name: str) -> ModuleSpec | None:
             return importlib.util.find_spec(name)
         above = spec_of(parent)
         return None if above is None else _spec_in(above.submodule_search_locations or (), name)
-    except (ImportError, ValueError):  # the empty name, and modules that were made by hand
+    except (ImportError, ValueError):  # the empty name, and modules created by hand
         return None
 
 
 def _spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
-    """Where a submodule is, given the folders of its package; several, if it is a folder without ``__init__.py``."""
+    """The import spec of a submodule, given the folders of its package (several if that has no ``__init__.py``)."""
     parts: list[str] = []
     for folder in folders:
         finder = pkgutil.get_importer(folder)
@@ -66,13 +66,13 @@ def file_of(name: str) -> Path | None:
 
 
 def is_namespace(name: str) -> bool:
-    """Whether it is a folder without an ``__init__.py``, which has no code of its own."""
+    """Whether a module is a folder without an ``__init__.py``, which has no code of its own."""
     spec = spec_of(name)
     return spec is not None and spec.origin is None and spec.submodule_search_locations is not None
 
 
 def modules_in(package: str) -> Iterator[str]:
-    """Every module of a package, those of its subpackages too."""
+    """Every module of a package, including those of its subpackages."""
     spec = spec_of(package)
     for module in pkgutil.iter_modules(None if spec is None else spec.submodule_search_locations):
         yield f"{package}.{module.name}"
@@ -81,7 +81,7 @@ def modules_in(package: str) -> Iterator[str]:
 
 
 def is_own_code(top: str) -> bool:
-    """Whether a top-level module lies in a folder of the user's, rather than where packages are installed."""
+    """Whether a top-level module lies in a folder of the user rather than where packages are installed."""
     if top in sys.stdlib_module_names or (spec := spec_of(top)) is None:
         return False
     places = spec.submodule_search_locations or ([spec.origin] if spec.origin else [])

@@ -1,4 +1,4 @@
-"""The quantile function of the Beta distribution, compiled: one uniform in, one Beta variate out."""
+"""The quantile function of the Beta distribution, compiled: it turns one uniform draw into one Beta variate."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def beta_cdf(x: float, a: float, b: float, log_beta: float) -> float:
 
 @njit(cache=True, nogil=True)
 def beta_quantile(u: float, a: float, b: float) -> float:
-    """The x with I_x(a, b) = u: Newton's steps inside a shrinking bracket.
+    """The x with I_x(a, b) = u: Newton's method inside a shrinking bracket.
 
     It differs from SciPy's by less than 1e-11 for a + b from 0.1 to 500, means from 0.001 to 0.999 and u at least 1e-6
-    away from 0 and 1 (tested); nearer, u itself has too few digits to tell.
+    away from 0 and 1 (tested); closer to them, u itself has too few digits.
     A parameter of 0 means a point mass: at 0 for a = 0, at 1 for b = 0.
     """
     if a <= 0.0:

@@ -1,7 +1,7 @@
 """Reward laws: how a reward is drawn around its mean.
 
 Every law takes one draw from the generator per round, whatever the arm, so that agents on the same environment seed
-meet the same luck and comparisons are paired. A reward is the law's quantile (or location shift) of that draw,
+get the same luck and comparisons are paired. A reward is the law's quantile (or location shift) of that draw,
 hence never smaller for an arm with a larger mean.
 """
 
@@ -31,7 +31,7 @@ class Law(ABC):
     Attributes:
         support: the interval in which rewards lie.
         binary: whether every reward is 0 or 1.
-        normal: whether a round's luck is a standard normal, else a uniform on [0, 1).
+        normal: whether a round's luck is a standard normal draw; otherwise it is uniform on [0, 1).
         name: the law's name in :func:`ns_mab_gym.rewards.names`.
     """
 
@@ -42,7 +42,7 @@ class Law(ABC):
     name: str = field(init=False, repr=False, default="")
 
     def __post_init__(self) -> None:
-        """Keep the parameters plain, so that ``repr`` can be pasted back and JSON can hold them."""
+        """Turn NumPy scalars into Python numbers, so that ``repr`` can be pasted back and JSON can hold them."""
         if not self.name:
             object.__setattr__(self, "name", f"{type(self).__module__}:{type(self).__qualname__}")
         for parameter in self.parameters():
@@ -72,7 +72,7 @@ class Law(ABC):
         return rng.standard_normal(rounds) if self.normal else rng.random(rounds)
 
     def check_means(self, means: npt.NDArray[np.float64]) -> None:
-        """Raise a ValueError if a mean lies outside of what the law can have."""
+        """Raise a ValueError if a mean lies outside the law's support."""
         low, high = self.support
         smallest, largest = float(means.min()), float(means.max())
         got = f"got means from {smallest:g} to {largest:g}"
@@ -133,7 +133,7 @@ class Gaussian(Law):
 
 @dataclass(frozen=True, kw_only=True)
 class Beta(Law):
-    """Beta(cμ, c(1−μ)) on [0, 1]: mean μ, variance μ(1−μ)/(c+1); 0 or 1 where μ is.
+    """Beta(cμ, c(1−μ)) on [0, 1]: mean μ, variance μ(1−μ)/(c+1); always 0 for μ = 0, always 1 for μ = 1.
 
     Attributes:
         concentration: c; the larger, the closer rewards stay to their mean.
@@ -156,7 +156,7 @@ class Beta(Law):
 
     def reward(self, mu: float, luck: float) -> float:
         """The Beta quantile at the uniform luck."""
-        from .quantile import beta_quantile  # compiled; other laws do without numba
+        from .quantile import beta_quantile  # imported here, because the other laws do not need numba
 
         return float(beta_quantile(luck, self.concentration * mu, self.concentration * (1 - mu)))
 
@@ -168,7 +168,7 @@ for _name, _kind in HOUSE.items():
 
 
 def register(name: str, law: type[Law] | str) -> None:
-    """Give a reward law of your own a name, by which ``gym.make(…, reward=name)`` then knows it.
+    """Register a reward law of your own under a name that ``gym.make(…, reward=name)`` then accepts.
 
     Args:
         name: lower-case words joined by hyphens.
@@ -188,7 +188,7 @@ def kind(name: str) -> type[Law]:
 
 
 def card(name: str) -> Card:
-    """What a reward law is: its support, how wide it scatters, its parameters. Print it."""
+    """The card of a reward law: its support, its scatter and its parameters; ``print`` shows it."""
     law = kind(name)
     low, high = law.support
     rewards = "0 or 1" if law.binary else f"in [{low:g}, {high:g}]"
@@ -197,7 +197,7 @@ def card(name: str) -> Card:
 
 
 def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
-    """A reward law from its name, from ``dataclasses.asdict`` of another, or that law itself.
+    """A reward law, from its name, from ``dataclasses.asdict`` of a law, or from a law.
 
     Args:
         law: a name, a mapping with a ``name`` and parameters, or a law.

@@ -1,4 +1,4 @@
-"""The one record of results, from the engine to the page: many runs of one agent on one world."""
+"""The record of results that every part of the package uses: many runs of one agent on one world."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Runs:
     """R runs of one agent on one world.
 
     Attributes:
-        rounds: (C,) the rounds, counted from 1, after which the regret was noted; the last is T.
-        regret: (R, C) the cumulative dynamic pseudo-regret there.
+        rounds: (C,) the rounds, counted from 1, after which the regret was recorded; the last is T.
+        regret: (R, C) the cumulative dynamic pseudo-regret after these rounds.
         pulls: (R, K) how often each arm was played.
         suboptimal_pulls: (R, K) N_{i,T}, how often each arm was played while its mean was below the best.
         seeds: R pairs of the environment's and the agent's seed; ``run_episode`` with such a pair plays that run again.
@@ -61,7 +61,7 @@ class Runs:
         return self.regret[:, -1]
 
     def at(self, round_: float) -> Floats:
-        """(R,) the cumulative regret after a round, on the line between the rounds noted before and after it."""
+        """(R,) the cumulative regret after a round, interpolated linearly between the recorded rounds."""
         rounds = np.concatenate(([0], self.rounds))
         after = int(np.clip(np.searchsorted(rounds, round_), 1, len(self.rounds)))
         share = (round_ - rounds[after - 1]) / (rounds[after] - rounds[after - 1])
@@ -74,7 +74,7 @@ class Runs:
 
 
 def joined(blocks: Sequence[Runs]) -> Runs:
-    """Blocks of runs of one agent on one world as one record; without single arms and rewards."""
+    """Blocks of runs of one agent on one world, joined into one record without the single arms and rewards."""
     return Runs(
         rounds=blocks[0].rounds,
         regret=np.concatenate([block.regret for block in blocks]),

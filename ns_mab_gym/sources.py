@@ -1,12 +1,13 @@
-"""What code a number depends on: a module, and what it imports from its own distribution and from this one.
+"""Finds the code that a result depends on: a module, and what it imports from its own distribution and this one.
 
-A stored result is computed anew when the code that gave it changes. Comments, docstrings and formatting do not count;
-nor do installed packages of others, whose versions are noted beside each result.
+A stored result is computed again when the code that computed it changes. Comments, docstrings and formatting do not
+count; nor do installed third-party packages, whose versions are noted with each result.
 
-Imports are read from the source, those inside functions too. ``from package import name`` leads to where the name comes
-from: to the submodule of that name, or to the module from which ``package/__init__.py`` imports it, and only else to
-``package/__init__.py`` itself. So the tables of names in ``agents/__init__.py`` and ``worlds/__init__.py`` decide no
-number and are no part of what an agent depends on. A module whose name is put together at run time is not seen.
+Imports are read from the source, including those inside functions. ``from package import name`` leads to where the
+name comes from: to the submodule of that name, or to the module from which ``package/__init__.py`` imports it, and
+otherwise to ``package/__init__.py`` itself. So the tables of names in ``agents/__init__.py`` and
+``worlds/__init__.py``, which affect no result, are not part of what an agent depends on. A module whose name is built
+at run time is not seen.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from .module_files import distributions_of, file_of, is_namespace, is_own_code, 
 __all__ = ["counts", "digest_of", "modules_behind", "unreadable"]
 
 HOUSE = __name__.partition(".")[0]
-# Code of the user's that imports one of these can make anything by its name: all that the package holds then counts.
+# User code that imports one of these can make anything by its name, so it depends on the whole package given here.
 MAKERS = {f"{HOUSE}.agents.core.zoo": f"{HOUSE}.agents", f"{HOUSE}.worlds.catalogue": f"{HOUSE}.worlds"}
 
 
 def digest_of(modules: Iterable[str]) -> str | None:
-    """A hash of the code of these modules and of all that they depend on; None where some of it cannot be read."""
+    """A hash of the code of these modules and of all that they depend on; None if some of it cannot be read."""
     digest = hashlib.sha256()
     for name in modules_behind(modules):
         if (meaning := _meaning_of(name)) is None:
@@ -38,7 +39,7 @@ def digest_of(modules: Iterable[str]) -> str | None:
 
 
 def unreadable(modules: Iterable[str]) -> list[str]:
-    """The modules, of these and of all that they depend on, whose source cannot be read."""
+    """Those of these modules, and of all that they depend on, whose source cannot be read."""
     return [name for name in modules_behind(modules) if _meaning_of(name) is None]
 
 
@@ -54,10 +55,10 @@ def modules_behind(modules: Iterable[str]) -> list[str]:
 
 
 def counts(imported: str, by: str) -> bool:
-    """Whether a module is part of what another depends on, if that other one imports it.
+    """Whether a module counts as code that ``by`` depends on, if ``by`` imports it.
 
-    It is if both are of one top-level package or of one installed distribution, if it is of this house, or if it is not
-    installed but lies in a folder of the user's.
+    It does if both belong to the same top-level package or installed distribution, if it belongs to this package, or if
+    it is not installed but lies in a folder of the user.
     """
     top, own = imported.partition(".")[0], by.partition(".")[0]
     if HOUSE in (top, own):
@@ -66,7 +67,7 @@ def counts(imported: str, by: str) -> bool:
 
 
 def _imports(name: str) -> tuple[str, ...]:
-    """The modules that a module imports and that count."""
+    """The modules that a module imports and on which its results depend."""
     file = file_of(name)
     return _imports_in(name, file, file.stat().st_mtime_ns) if file is not None else ()
 
@@ -84,12 +85,12 @@ def _imports_in(name: str, file: Path, modified: int) -> tuple[str, ...]:
 
 
 def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str | None]]:
-    """What a source imports: a module and a name in it, or a module and None."""
+    """The imports of a source, as pairs of a module and a name in it, or of a module and None."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, None
-                if not alias.asname:  # ``import a.b`` gives the name a, and with it all that a/__init__.py defines
+                if not alias.asname:  # ``import a.b`` binds the name a, and so gives access to all of a/__init__.py
                     yield alias.name.partition(".")[0], None
         elif isinstance(node, ast.ImportFrom):
             yield from ((_absolute(node, package), alias.name) for alias in node.names)
@@ -104,7 +105,7 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
 
 
 def _targets(source: str, name: str | None) -> Iterator[str]:
-    """The modules behind ``from source import name``, or behind ``import source`` if the name is None."""
+    """The modules to which ``from source import name`` leads, or ``import source`` if the name is None."""
     if name is not None and spec_of(f"{source}.{name}") is not None:
         source, name = f"{source}.{name}", None
     if name is None:
@@ -133,28 +134,28 @@ def _defines(node: ast.AST, name: str) -> bool:
 
 
 def _loaded_on_demand(package: str) -> Iterable[str]:
-    """All modules of a package whose ``__init__.py`` loads them when first asked for, by a ``__getattr__``."""
+    """All modules of a package whose ``__init__.py`` loads them on first use, by a ``__getattr__``; else none."""
     tree = _init_of(package)
     lazy = tree is not None and any(_defines(node, "__getattr__") for node in tree.body)
     return modules_in(package) if lazy else ()
 
 
 def _init_of(package: str) -> ast.Module | None:
-    """The parsed ``__init__.py`` of a package; None of a plain module."""
+    """The parsed ``__init__.py`` of a package; None for a plain module."""
     file = file_of(package)
     return _parsed(file, file.stat().st_mtime_ns) if file is not None and file.name == "__init__.py" else None
 
 
 @lru_cache(maxsize=1024)
 def _parsed(file: Path, modified: int) -> ast.Module | None:
-    """The syntax of a file as it was last modified; None if it cannot be read."""
+    """The syntax tree of a file, cached by its time of modification; None if it cannot be read."""
     return _parse(file)
 
 
 def _parse(file: Path) -> ast.Module | None:
     try:
         return ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError):  # in a compiled file there are null bytes, which are no syntax
+    except (OSError, SyntaxError, ValueError):  # a compiled file has null bytes, which are not valid syntax
         return None
 
 
@@ -178,7 +179,7 @@ def _meaning_in(file: Path, modified: int) -> str | None:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Whether it is a string that stands alone, such as a docstring, which says something to readers only."""
+    """Whether a statement is only a string, such as a docstring, which does nothing when run."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
         return False
     return isinstance(statement.value.value, str)

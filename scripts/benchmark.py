@@ -1,4 +1,4 @@
-"""Measure what must stay fast, as ratios of two timings in one run, so that they mean the same on any machine.
+"""Measure what must stay fast, as ratios of two timings in one run, so that they are comparable between machines.
 
 python scripts/benchmark.py env              # one file of scripts/benchmarks/ per name; no name: all of them
 python scripts/benchmark.py --write          # and put the figures into docs/figures.json and the pages that quote them
@@ -21,7 +21,7 @@ NAMES = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent /
 
 
 def main() -> int:
-    """Run the benchmarks named on the command line; 1 if one of them is beyond its limit."""
+    """Run the benchmarks named on the command line; returns 1 if a figure exceeds its limit, else 0."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help=f"any of: {', '.join(NAMES)}")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/figures.json and the pages")
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 def _measured(name: str, write: bool) -> bool:
-    """Run one benchmark; what it measured is written at once, so that a later failure costs nothing."""
+    """Run one benchmark; returns whether it passed. Figures are written at once, so that a later failure loses none."""
     outcome = importlib.import_module(f"benchmarks.{name}").run()
     if write and outcome.figures:
         figures_file.put(name, f"python scripts/benchmark.py {name} --write", outcome.figures)

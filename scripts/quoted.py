@@ -3,7 +3,7 @@
 python scripts/quoted.py                           # write the pages from the file
 python scripts/quoted.py --paper results/paper     # take the verdicts and regrets of `make paper` into the file first
 python scripts/quoted.py --train results/ppo-5     # take the comparison of `ns-mab-gym train` into the file first
-python scripts/quoted.py --check                   # write nothing; 1 if a page quotes something else
+python scripts/quoted.py --check                   # write nothing; exit code 1 if a page quotes other figures
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from quoting import figures_file, pages
 
 
 def main() -> int:
-    """Read what is asked for, and write or check the pages; returns the exit code."""
+    """Read the folders that the options name, and write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", type=Path, help="a folder that `ns-mab-gym paper` wrote")
     parser.add_argument("--train", type=Path, help="a folder that `ns-mab-gym train` wrote")

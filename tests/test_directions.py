@@ -1,7 +1,7 @@
 """The plan of the house: which room may look into which, read off the imports of every module.
 
 Imports inside functions count as any other: a cycle that hides behind a lazy import is a cycle. Imports for type
-checkers alone (``if TYPE_CHECKING:``) are left out but for the rooms that must know nothing of each other.
+checkers alone (``if TYPE_CHECKING:``) are left out except for the rooms that must know nothing of each other.
 """
 
 from __future__ import annotations

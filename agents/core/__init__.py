@@ -1,1 +1,1 @@
-"""What every agent stands on: the protocol, the kernel, knowledge, cards, argument checks, saving, the registry."""
+"""What all agents share: the protocol, the kernel, knowledge, cards, argument checks, saving, the registry."""

@@ -25,7 +25,7 @@ def choice(what: str, given: object, allowed: Collection[str]) -> str:
 
 
 def known_parameters(owner: str, given: Iterable[str], allowed: Collection[str]) -> None:
-    """Raise a TypeError that names the nearest parameter if one given is not among those allowed."""
+    """Raise a TypeError that names the nearest parameter if a given name is not allowed."""
     for name in given:
         if name not in allowed:
             takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
@@ -49,7 +49,7 @@ def positive_int(what: str, given: object, *, least: int = 1, hint: str = "") ->
 
 
 def positive(what: str, given: object, *, allow_zero: bool = False, hint: str = "") -> float:
-    """The given value as a float, if it is finite and above zero."""
+    """The given value as a float, if it is finite and above zero (or zero, with ``allow_zero``)."""
     kind = "a finite number of at least 0" if allow_zero else "a finite number above 0"
     if isinstance(given, bool) or (not isinstance(given, int | float) and not hasattr(given, "__float__")):
         raise TypeError(f"{what} must be {kind}, got {given!r}{hint and '; ' + hint}")

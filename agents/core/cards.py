@@ -1,4 +1,4 @@
-"""What an agent, a world or a reward law is, on one page: read off its class."""
+"""Cards: descriptions of agents, worlds and reward laws, read from the docstrings of their classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Card:
-    """A name, one sentence, facts under their labels, and the parameters with what they mean.
+    """A description: a name, one sentence, labelled facts, and what each parameter means.
 
     Facts can be read as attributes: ``card.rule`` is ``card.facts["rule"]``.
     """
@@ -67,7 +67,7 @@ def agent_card(name: str, kind: type[Any]) -> Card:
 
 
 def _parameters(kind: type[Any]) -> dict[str, str]:
-    """What the docstrings of a class and of those it is derived from say of each parameter, and its default."""
+    """What the docstrings of a class and of its base classes say about each parameter, and its default."""
     meanings: dict[str, str] = {}
     for each in reversed(kind.__mro__[:-1]):
         doc = inspect.cleandoc(vars(each).get("__doc__") or "")

@@ -1,4 +1,4 @@
-"""Tells the author of an agent what it gets wrong."""
+"""A check that tells the author of an agent how it breaks the protocol."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_agent(agent: AgentProtocol, n_arms: int, *, rounds: int = 200) -> None
 
 
 def _play(agent: AgentProtocol, n_arms: int, rounds: int, seed: int, problems: list[str]) -> list[int]:
-    """The arms of a short game; notes what is wrong on the way."""
+    """Play a short game and return its arms; mistakes are added to ``problems``."""
     luck = np.random.default_rng(seed)
     means = np.linspace(0.1, 0.9, n_arms)
     before = _global_generators()
@@ -68,7 +68,7 @@ def _play(agent: AgentProtocol, n_arms: int, rounds: int, seed: int, problems: l
 
 
 def _global_generators() -> tuple[object, ...]:
-    """Where numpy's and Python's own generators stand; a few draws move numpy's place, but not its key."""
+    """The states of numpy's and Python's global generators; a few draws change numpy's position, but not its key."""
     numpys = np.random.get_state(legacy=False)  # noqa: NPY002
     words = numpys["state"]
     return words["key"].tobytes(), words["pos"], numpys["has_gauss"], numpys["gauss"], random.getstate()
@@ -87,7 +87,7 @@ def _checked_arm(arm: Any, n_arms: int) -> int:
 
 
 def _check_saving(agent: Any, n_arms: int, rounds: int, problems: list[str]) -> None:
-    """If the agent can be saved, one that was saved and loaded must go on like the first."""
+    """If the agent can be saved, check that a copy loaded from its saved state plays on exactly as it does."""
     if not hasattr(agent, "state_dict"):
         return
     other = copy.deepcopy(agent)
@@ -97,7 +97,7 @@ def _check_saving(agent: Any, n_arms: int, rounds: int, problems: list[str]) -> 
     saved = copy.deepcopy(agent.state_dict())
     for key, value in saved.items():
         if not isinstance(value, str | int | float | np.ndarray) or getattr(value, "dtype", None) == np.dtype(object):
-            problems.append(f"state_dict()[{key!r}] is {type(value).__name__}: only numbers, strings and arrays travel")
+            problems.append(f"state_dict()[{key!r}] is {type(value).__name__}: save only numbers, strings and arrays")
     other.reset(seed=3)
     other.load_state_dict(saved)
     for t in range(rounds // 2):

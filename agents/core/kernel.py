@@ -1,4 +1,4 @@
-"""One definition of an algorithm, driven two ways.
+"""One definition of an algorithm, run in two ways: interpreted and compiled.
 
 An algorithm is a state, a ``NamedTuple`` of arrays and numbers, and plain functions of it:
 
@@ -9,11 +9,11 @@ An algorithm is a state, a ``NamedTuple`` of arrays and numbers, and plain funct
 :func:`rule` ties them to the class of the state. Python calls them as they are; the compiled loop of
 :mod:`ns_mab_gym.play.loop` finds the very same functions through numba's ``overload``, by the class of the state. Both
 draw the same numbers from the same generator, so both give the same trajectory, bit for bit. A state may hold other
-states: the functions of a detector call ``act(state.inner, mask, rng)`` with the verbs of this module.
+states: the functions of a detector call ``act(state.inner, mask, rng)`` with the functions of this module.
 
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
 last bit); no division by zero; helpers are marked with numba's ``register_jitable`` and in hot places take arrays, not
-the state (every array of a tuple that is passed on is counted as a reference, and counting takes time).
+the state (passing a tuple on counts one reference for each of its arrays, which takes time).
 
 >>> from typing import NamedTuple
 >>> class TurnState(NamedTuple):
@@ -65,7 +65,7 @@ NAMED_TUPLES = (types.NamedTuple, types.NamedUniTuple)
 
 
 def rule(state: type, act: Act, observe: Observe, forget: Forget | None = None) -> None:
-    """Say by which functions the algorithm with this class of state acts, observes and forgets."""
+    """Register the functions by which the algorithm with this class of state acts, observes and forgets."""
     RULES[state] = Rule(act, observe, forget)
 
 
@@ -80,7 +80,7 @@ def observe(state: Any, arm: int, reward: float) -> None:
 
 
 def forget(state: Any, arm: int) -> None:
-    """Drop what was learnt about one arm; with ``arm=ALL``, leave the state as it was before the first round."""
+    """Drop what was learnt about one arm; with ``arm=ALL``, return the state to what it was before the first round."""
     how = RULES[type(state)].forget
     if how is None:
         raise NotImplementedError(

@@ -15,7 +15,7 @@ class MissingKnowledgeError(ValueError):
     """An agent's tuning formula needs a piece of knowledge that was not given."""
 
 
-# How each piece is called in the literature, for messages and tables.
+# What each piece is called in the literature, for messages and tables.
 SYMBOLS = {
     "horizon": "T",
     "n_arms": "K",
@@ -35,10 +35,10 @@ class Knowledge:
     Attributes:
         horizon: T, the number of rounds.
         n_arms: K, the number of arms.
-        breakpoints: Υ_T, rounds at which any mean changes.
+        breakpoints: Υ_T, the number of rounds at which any mean changes.
         variation: V_T = Σ_t max_i |μ_{i,t+1} − μ_{i,t}|.
         lipschitz: σ, the smallest number with |μ_{i,t} − μ_{i,t'}| ≤ σ |t − t'|.
-        switches: rounds at which the best arm changes.
+        switches: N, the number of rounds at which the best arm changes.
         subgaussian: λ, such that rewards are λ²-subgaussian.
         means: the (T, K) matrix itself, for agents that know the world.
     """
@@ -53,7 +53,7 @@ class Knowledge:
     means: npt.NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     def need(self, agent: str, *pieces: str) -> tuple[Any, ...]:
-        """The named pieces, or an error that says which of them this agent lacks and what to do."""
+        """Returns the named pieces; raises an error that says which are missing and what to do."""
         missing = [piece for piece in pieces if getattr(self, piece) is None]
         if missing:
             wanted = " and ".join(f"`{piece}` ({SYMBOLS[piece]})" for piece in missing)

@@ -60,7 +60,7 @@ class Agent(ABC):
     binarize: bool = dataclasses.field(default=False, kw_only=True)
 
     def __init_subclass__(cls) -> None:
-        """An agent without a name is called as its class is."""
+        """Give an agent without a name the name of its class."""
         super().__init_subclass__()
         if not hasattr(cls, "name"):
             cls.name = cls.__name__
@@ -85,7 +85,7 @@ class Agent(ABC):
 
     @classmethod
     def tunable(cls) -> tuple[str, ...]:
-        """The names of the agent's parameters beside the number of arms."""
+        """The names of the agent's parameters other than the number of arms."""
         return tuple(f.name for f in dataclasses.fields(cls) if f.name != "n_arms")
 
     @property
@@ -128,7 +128,7 @@ class Agent(ABC):
         observe(self.state, arm, reward)
 
     def forget(self, arm: int | None = None) -> None:
-        """Drop what was learnt about one arm, or about all; the agent's generator goes on."""
+        """Drop what was learnt about one arm, or about all; the agent's generator continues."""
         forget(self.state, ALL if arm is None else self._checked_arm(arm))
 
     def check_rewards(self, support: tuple[float, float], binary: bool) -> None:
@@ -156,7 +156,7 @@ class Agent(ABC):
         return {"agent": self.name, **parameters, **arrays, "generator": generator_state(self.rng)}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Go on where an agent with the same parameters stood when :meth:`state_dict` was called."""
+        """Continue where an agent with the same parameters was when :meth:`state_dict` was called."""
         mine = self.state_dict()
         if missing := sorted(mine.keys() ^ saved.keys()):
             raise ValueError(
@@ -164,7 +164,7 @@ class Agent(ABC):
             )
         for key in mine:
             if key.startswith(("agent", "parameter.")) and not np.array_equal(saved[key], mine[key]):
-                raise ValueError(f"saved with {key} = {saved[key]}, this agent has {mine[key]}; make it alike first")
+                raise ValueError(f"saved with {key} = {saved[key]}, this agent has {mine[key]}; make it the same first")
         restore_arrays(self.state, saved)
         restore_generator(self.rng, saved["generator"])
 

@@ -1,4 +1,4 @@
-"""Names for classes: those of the house, those that users register, and those that installed packages offer."""
+"""Names for classes: the built-in ones, those that users register, and those that installed packages offer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def looks_like_path(name: object) -> bool:
 
 
 def load_path(path: str) -> Any:
-    """What ``package.module:Class`` names, or a ValueError that says why it cannot be had."""
+    """The object that ``package.module:Class`` names; raises a ValueError that says why if it cannot be imported."""
     module_name, _, attributes = path.partition(":")
     try:
         found: Any = importlib.import_module(module_name)
@@ -45,7 +45,7 @@ def load_path(path: str) -> Any:
 
 
 class Registry(Mapping[str, type[Any]]):
-    """A table from names to classes, which are loaded when first asked for.
+    """A table from names to classes, which are loaded on first use.
 
     Args:
         what: what messages call one of the classes.
@@ -64,7 +64,7 @@ class Registry(Mapping[str, type[Any]]):
         self._offered: dict[str, EntryPoint] | None = None
 
     def add(self, name: str, target: type[Any] | str) -> None:
-        """Give a class, or the ``package.module:Class`` where it is found, a name."""
+        """Add a name for a class, or for the ``package.module:Class`` where it is found."""
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ValueError(f"a name is lower-case words joined by hyphens, such as 'my-own', got {name!r}")
         if name in self.reserved:
@@ -79,11 +79,11 @@ class Registry(Mapping[str, type[Any]]):
         self._targets[name] = target
 
     def remove(self, name: str) -> None:
-        """Take back a name that was added."""
+        """Remove a name that was added."""
         del self._targets[name]
 
     def names(self) -> list[str]:
-        """All names: the house's, the users', and those that installed packages offer."""
+        """All names: the built-in ones, those that users registered, and those that installed packages offer."""
         return list(dict.fromkeys([*self._targets, *self._entry_points()]))
 
     def __contains__(self, name: object) -> bool:
@@ -122,7 +122,7 @@ class Registry(Mapping[str, type[Any]]):
 
     def _entry_points(self) -> dict[str, EntryPoint]:
         if self._offered is None:
-            from importlib.metadata import entry_points  # slow to load, and seldom asked for
+            from importlib.metadata import entry_points  # slow to load, and seldom needed
 
             self._offered = {point.name: point for point in entry_points(group=self.group)}
         return self._offered

@@ -40,7 +40,7 @@ def restore_arrays(state: Any, saved: Mapping[str, Any]) -> None:
 
 
 def generator_state(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
-    """The state of a PCG64 generator as six words."""
+    """The state of a PCG64 generator as six 64-bit words."""
     state: Any = rng.bit_generator.state
     value, increment = state["state"]["state"], state["state"]["inc"]
     words = [value >> 64, value & WORD, increment >> 64, increment & WORD, state["has_uint32"], state["uinteger"]]
@@ -48,7 +48,7 @@ def generator_state(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
 
 
 def restore_generator(rng: np.random.Generator, words: Any) -> None:
-    """Put a PCG64 generator into a state that :func:`generator_state` gave."""
+    """Put a PCG64 generator into a state that :func:`generator_state` returned."""
     value_high, value_low, inc_high, inc_low, has_uint32, uinteger = (int(w) for w in np.asarray(words))
     rng.bit_generator.state = {
         "bit_generator": "PCG64",

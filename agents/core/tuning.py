@@ -1,4 +1,4 @@
-"""Formulas that several algorithms are tuned by, each in this one place."""
+"""Tuning formulas that several algorithms share."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ def drift_window(lipschitz: float) -> int:
     >>> [drift_window(sigma) for sigma in (1e-3, 1e-4, 1e-5)]
     [252, 1585, 10000]
     """
-    return math.ceil(math.pow(lipschitz, -0.8) * (1 - 1e-12))  # rounding must not lift a whole number
+    return math.ceil(math.pow(lipschitz, -0.8) * (1 - 1e-12))  # so that rounding does not lift a whole number

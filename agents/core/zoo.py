@@ -18,7 +18,7 @@ AGENTS = Registry("agent", "agents", "ns_mab_gym.agents", needs=("reset", "act",
 
 
 def register(name: str, agent: type | str) -> None:
-    """Give an agent of your own a name, by which ``make``, ``simulate``, descriptions and commands then know it.
+    """Register an agent of your own under a name that ``make``, ``simulate``, descriptions and commands then accept.
 
     Args:
         name: lower-case words joined by hyphens.
@@ -38,12 +38,12 @@ def kind(name: str) -> type[Any]:
 
 
 def card(name: str) -> Card:
-    """What an agent is: source, rule, parameters, tuning, knowledge, deviations. Print it."""
+    """The card of an agent: source, rule, parameters, tuning, knowledge, deviations; ``print`` shows it."""
     return agent_card(name, kind(name))
 
 
 def tunable(agent: type[Any]) -> Collection[str] | None:
-    """The names of an agent's parameters beside what it may be told of the world; None if it takes any."""
+    """The names of an agent's parameters other than pieces of knowledge about the world; None if it takes any."""
     if hasattr(agent, "tunable"):
         return tuple(agent.tunable())
     parameters = inspect.signature(agent).parameters.values()
@@ -60,7 +60,7 @@ def make(
     knowledge: Knowledge | None = None,
     **parameters: Any,
 ) -> Any:
-    """An agent by its name, tuned by its own paper's formula from what is known of the world.
+    """An agent by its name, tuned by its own paper's formula from what is known about the world.
 
     An agent that is not derived from :class:`~ns_mab_gym.agents.Agent` has no such formula: its constructor is given
     those pieces of the knowledge that it names (``n_arms``, ``horizon``, …).
@@ -70,7 +70,7 @@ def make(
         n_arms: K, if the knowledge does not hold it.
         horizon: T, if the knowledge does not hold it.
         knowledge: what the agent may be told, for example ``ns_mab_gym.theory.describe(means)``.
-        parameters: parameters of the agent, which then are not derived.
+        parameters: parameters of the agent, which are then not tuned.
     """
     agent = name if isinstance(name, type) else kind(name)
     title = name if isinstance(name, str) else agent.__name__

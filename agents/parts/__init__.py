@@ -1,1 +1,1 @@
-"""What algorithms are made of: memories, races between posteriors, indices, weights, forced play."""
+"""Parts of which algorithms are made: memories, races between posteriors, indices, weights, forced play."""

@@ -13,7 +13,7 @@ __all__ = ["highest", "unseen"]
 
 @register_jitable(forceinline=True)
 def unseen(pulls: IntArray, mask: BoolArray) -> int:
-    """The first available arm without an observation in memory, or -1: it is played at once."""
+    """The first available arm without an observation in memory, which must be played next; -1 if there is none."""
     for i in range(pulls.size):
         if mask[i] and pulls[i] == 0:
             return i
@@ -22,7 +22,7 @@ def unseen(pulls: IntArray, mask: BoolArray) -> int:
 
 @register_jitable(forceinline=True)
 def highest(values: FloatArray, mask: BoolArray) -> int:
-    """The first available arm with the largest value; no value is −∞."""
+    """The first available arm with the largest value; every value must be above −∞."""
     arm, largest = -1, -math.inf
     for i in range(values.size):
         if values[i] > largest and mask[i]:

@@ -32,11 +32,11 @@ def kl_budget(t: int, window: int, c: float) -> float:
 
 @register_jitable(forceinline=True)
 def information(known: FloatArray, pulls: IntArray, sums: FloatArray, i: int) -> float:
-    """N_i (μ̂_i ln μ̂_i + (1 − μ̂_i) ln(1 − μ̂_i)), computed once after each change of the arm."""
+    """N_i (μ̂_i ln μ̂_i + (1 − μ̂_i) ln(1 − μ̂_i)), computed once after each change of the arm's counts."""
     if math.isnan(known[i]):
         n, s = pulls[i], sums[i]
         known[i] = 0.0
-        if s / n > 0.0:  # not s itself: the least positive number over 2 is 0
+        if s / n > 0.0:  # not s > 0: the smallest positive float divided by 2 is 0
             known[i] += s * math.log(s / n)
         if s < n:
             known[i] += (n - s) * math.log((n - s) / n)
@@ -57,14 +57,14 @@ def log_odds_bound(p: float, negentropy: float, budget: float, guess: float) -> 
     """The z for which q = 1/(1 + e^(−z)) is the largest q with d(p, q) ≤ budget, for p < 1 and budget > 0.
 
     In z the divergence is negentropy + ln(1 + e^z) − p z, convex, with the derivative q − p, and for large z almost a
-    line of slope 1 − p: Newton's steps from above come down to the root without overshooting, in four or so, or in two
-    from a good guess (one from below overshoots once, and then comes down too).
+    line of slope 1 − p: Newton's method from above reaches the root without overshooting, in about four steps, or in
+    two from a good guess (a guess from below overshoots once, and then comes down too).
 
     Args:
         p: the mean.
         negentropy: p ln p + (1 − p) ln(1 − p).
         budget: the divergence to spend.
-        guess: where the root may be; anything.
+        guess: a first guess of the root; any number will do.
     """
     highest = p + math.sqrt(0.5 * budget)  # d(p, q) ≥ 2 (q − p)²
     z = guess
@@ -78,14 +78,14 @@ def log_odds_bound(p: float, negentropy: float, budget: float, guess: float) -> 
         log_1pez = math.log(1.0 + tail) + (z if z > 0.0 else 0.0)
         step = (negentropy + log_1pez - p * z - budget) / (q - p)
         z -= step
-        if abs(step) < 1e-6 * (q - p) or abs(step) < 1e-10 * (1.0 + abs(z)):  # the next is of the order of its square
+        if abs(step) < 1e-6 * (q - p) or abs(step) < 1e-10 * (1.0 + abs(z)):  # the next step is about its square
             break
     return z
 
 
 @register_jitable(forceinline=True)
 def highest_mean(pulls: IntArray, sums: FloatArray, mask: BoolArray) -> int:
-    """The first available arm with the largest mean; every one of them was seen."""
+    """The first available arm with the largest mean; every available arm must have been seen."""
     arm, highest = -1, -math.inf
     for i in range(mask.size):
         if mask[i] and sums[i] / pulls[i] > highest:

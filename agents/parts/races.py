@@ -27,7 +27,7 @@ Counts = IntArray | FloatArray
 LOG_FACTORIAL = np.array([math.lgamma(n + 1.0) for n in range(256)])
 EXP = np.array([math.exp(-m) for m in range(64)])
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-STEPS = 16  # per standard deviation, of the table below
+STEPS = 16  # grid points per standard deviation in the table below
 BELOW = np.array([1.0 - 0.5 * math.erfc(m / STEPS / math.sqrt(2.0)) for m in range(8 * STEPS + 1)])  # P(Z ≤ m/STEPS)
 
 
@@ -41,7 +41,7 @@ def log_factorial(n: float) -> float:
         return (n + 0.5) * math.log(n) - n + HALF_LOG_2PI + (1.0 - 1.0 / (30.0 * n * n)) / (12.0 * n)
     if n == math.floor(n):
         return LOG_FACTORIAL[int(n)]  # type: ignore[no-any-return]
-    product = 1.0  # of the factors by which Γ(n + 1) is lifted to where the series is good
+    product = 1.0  # of the factors that shift Γ(n + 1) to where the series is accurate
     while n < 16.0:
         n += 1.0
         product *= n
@@ -84,12 +84,12 @@ def largest_beta(
         means: (K,) the posterior means (S_i + 1)/(N_i + 2).
         log_norms: (K,) −ln B(S_i + 1, N_i − S_i + 1), or NaN where it is to be computed when first needed.
         mask: (K,) which arms take part.
-        rng: what samples are drawn from.
+        rng: the generator from which samples are drawn.
     """
     arm = highest(means, mask)
     x = rng.beta(sums[arm] + 1.0, pulls[arm] - sums[arm] + 1.0)
     if x <= 0.0 or x >= 1.0:
-        return largest_beta_plain(pulls, sums, mask, rng)  # the logarithms below are out of reach
+        return largest_beta_plain(pulls, sums, mask, rng)  # the logarithms below would be infinite
     first = arm
     over_x, over_1mx, log_x, log_1mx = 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)
     undisturbed, u = 1.0, rng.random()
@@ -160,7 +160,7 @@ def largest_gaussian(
         roots: (K,) the roots of the precisions, above 0.
         first: the arm to draw first; the one with the highest mean saves the most draws.
         mask: (K,) which arms take part.
-        rng: what samples are drawn from.
+        rng: the generator from which samples are drawn.
     """
     arm = first
     x = means[arm] + rng.standard_normal() / roots[arm]
@@ -172,7 +172,7 @@ def largest_gaussian(
         if z < 1.0:
             normal = rng.standard_normal()
         else:
-            step = int(min(z, 8.0) * STEPS)  # bounded first: compiled, a huge float makes no int
+            step = int(min(z, 8.0) * STEPS)  # bounded first: compiled code cannot turn a huge float into an int
             undisturbed *= BELOW[step]
             if u < undisturbed:
                 continue
@@ -185,7 +185,7 @@ def largest_gaussian(
 
 @register_jitable(forceinline=True)
 def normal_beyond(a: float, rng: np.random.Generator) -> float:
-    """A standard normal given that it exceeds a ≥ 1: Marsaglia's tail method."""
+    """A standard normal draw, given that it exceeds a ≥ 1, by Marsaglia's tail method."""
     while True:
         normal = math.sqrt(a * a - 2.0 * math.log(1.0 - rng.random()))
         if rng.random() * normal < a:

@@ -1,4 +1,4 @@
-"""Exponential weights that never overflow, for Exp3 and its kin."""
+"""Exponential weights that never overflow, for Exp3 and its variants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADROOM = 300.0  # weights reach at most e^300 times the reference before all o
 
 
 class Weights(NamedTuple):
-    """The weights of K arms as logarithms, and relative to e^reference as plain numbers."""
+    """The weights of K arms: their logarithms, and their values divided by e^reference."""
 
     logs: FloatArray  # (K,)
     plain: FloatArray  # (K,) exp(logs − reference)
@@ -24,13 +24,13 @@ class Weights(NamedTuple):
 
 
 def new_weights(n_arms: int) -> Weights:
-    """All weights 1."""
+    """Weights of 1 for all arms."""
     return Weights(np.zeros(n_arms), np.ones(n_arms), np.zeros(1))
 
 
 @register_jitable(forceinline=True)
 def reset_weights(weights: Weights) -> None:
-    """All weights 1 again."""
+    """Set all weights back to 1."""
     weights.logs[:] = 0.0
     weights.plain[:] = 1.0
     weights.reference[0] = 0.0

@@ -13,12 +13,12 @@ from ..core.tuning import suggested_window
 
 __all__ = ["ROUNDS", "Window", "check_window", "forget_rounds", "new_window", "slide"]
 
-ROUNDS, SLOT = 0, 1  # places in the clock
+ROUNDS, SLOT = 0, 1  # indices into the clock
 NOBODY = -1  # stands in the ring for the arm of a round that was forgotten
 
 
 class Window(NamedTuple):
-    """The last τ rounds, and per arm the pulls and the rewards in them.
+    """The last τ rounds, and the pulls and the sum of rewards of each arm in them.
 
     The window is global: it spans the last τ *rounds*, not the last τ pulls of each arm.
     """
@@ -31,7 +31,7 @@ class Window(NamedTuple):
 
 
 def new_window(n_arms: int, length: int | None) -> Window:
-    """An empty window of the given length, or one that remembers everything."""
+    """An empty window of the given length; with None, one that remembers everything."""
     capacity = length or 0
     return Window(
         arms=np.zeros(capacity, np.int64),
@@ -76,7 +76,7 @@ def slide(window: Window, arm: int, reward: float) -> int:
 
 @register_jitable
 def forget_rounds(window: Window, arm: int) -> None:
-    """Drop the rounds of one arm, while time goes on; with ``ALL``, empty the window and set its clock to 0."""
+    """Drop the rounds of one arm but keep the clock; with ``ALL``, empty the window and set its clock to 0."""
     if arm == ALL:
         window.clock[:] = 0
         window.pulls[:] = 0

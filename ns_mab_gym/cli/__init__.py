@@ -1,1 +1,1 @@
-"""The command ``ns-mab-gym``: one module for each of its subcommands. ``scripts/`` are thin doors to them."""
+"""The command ``ns-mab-gym``: one module for each of its subcommands. The files of ``scripts/`` call them."""

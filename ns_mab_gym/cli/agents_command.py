@@ -1,4 +1,4 @@
-"""``ns-mab-gym agents``: what agents there are, and the card of one."""
+"""``ns-mab-gym agents``: lists the agents, or prints the card of one."""
 
 from __future__ import annotations
 

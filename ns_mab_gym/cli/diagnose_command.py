@@ -13,7 +13,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "diagnose") -> int:
-    """Describe a world, draw it, recommend a window; with ``--measure``, play the windows too."""
+    """Describe and draw a world and recommend a window; with ``--measure``, play windows too; returns the exit code."""
     return closing(command, lambda: _diagnose(_parser(command).parse_args(arguments)))
 
 
@@ -52,6 +52,7 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
     from ..experiments.measurement import compare
     from ..figures.diagnosis import diagnosis_figure
     from ..figures.measured_windows import measured_figure
+    from ..figures.style import save_as
     from ..theory import describe
     from .reading import means_of
 
@@ -61,9 +62,9 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
     yield str(describe(means, agent=options.agent))
     stem = options.out / f"{name}-{options.agent}"
     figure = diagnosis_figure(means, options.agent, windows=options.windows, names=arms)
-    figure.savefig(f"{stem}-diagnosis.png", dpi=110)
+    save_as(figure, Path(f"{stem}-diagnosis.png"))
     yield f"\npicture: {stem}-diagnosis.png"
     if options.measure:
         comparison = compare(means, options.agent, runs=options.runs, seed=options.seed)
-        measured_figure(means, comparison).savefig(f"{stem}-measured.png", dpi=110)
+        save_as(measured_figure(means, comparison), Path(f"{stem}-measured.png"))
         yield f"\n{comparison}\npicture: {stem}-measured.png"

@@ -1,7 +1,7 @@
-"""What all commands share: one style of errors and exit codes, and the options of those that run a study.
+"""What all commands share: one style of errors and exit codes, and the options of commands that run a study.
 
-Exit codes: 0 if it went well, 2 if the user must change something (an argument, a file, a missing extra), 130 after
-Ctrl-C. An error is one line, ``command: error: what is wrong; what to do``, on the error stream, and so is a warning.
+Exit codes: 0 after success, 2 if the user must change something (an argument, a file, a missing extra), 130 after
+Ctrl-C. An error is one line, ``command: error: what is wrong; what to do``, on the error stream; so is a warning.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOUSE = __name__.partition(".")[0]
 
 
 class Parser(argparse.ArgumentParser):
-    """Reads the arguments of a command; those that it cannot read are an error of one line, like any other.
+    """Reads the arguments of a command; mistakes in them are reported in one line, like any other error.
 
     Args:
         command: the name of the command.
@@ -41,23 +41,23 @@ class Parser(argparse.ArgumentParser):
         super().__init__(command, description=description, epilog=f"examples:\n{lines}", formatter_class=shape)
 
     def error(self, message: str) -> NoReturn:
-        """Say what cannot be read, and where to look."""
+        """Raise a ValueError that says what is wrong with the arguments and where to find help."""
         raise ValueError(f"{message}; see {self.prog} --help")
 
 
 def closing(command: str, work: Callable[[], Iterable[str]], *, interrupted: str = "stopped") -> int:
-    """Do the work of a command, print its lines as they come, and return the exit code.
+    """Run a command, print its lines as they are produced, and return the exit code.
 
     Args:
         command: its name, for messages.
-        work: what it does, the reading of its arguments included; gives the lines to print.
+        work: a function that does everything, including the reading of arguments; returns the lines to print.
         interrupted: what to say after Ctrl-C.
     """
     try:
         with _working_folder_importable(), _warnings_in_one_line(command):
             for line in work():
                 print(line, flush=True)
-    except BrokenPipeError:  # whoever read the lines, such as ``head``, has seen enough
+    except BrokenPipeError:  # the reader of the lines, such as ``head``, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, TypeError, OSError, ImportError, gym.error.Error) as error:
         print(f"{command}: error: {_in_one_line(error)}", file=sys.stderr)
@@ -69,7 +69,7 @@ def closing(command: str, work: Callable[[], Iterable[str]], *, interrupted: str
 
 
 def leave(exit_code: int) -> NoReturn:
-    """End the process; after Ctrl-C at once, without the threads that still play, since what is stored is whole."""
+    """End the process; after Ctrl-C at once, without waiting for threads: what is stored is complete."""
     if exit_code == INTERRUPTED:
         sys.stderr.flush()
         os._exit(exit_code)
@@ -78,7 +78,7 @@ def leave(exit_code: int) -> NoReturn:
 
 @contextmanager
 def _working_folder_importable() -> Iterator[None]:
-    """Let ``module:Class`` name what lies in the folder where the command is called, as with ``python -m``."""
+    """Make modules in the current folder importable as ``module:Class``, as with ``python -m``."""
     folder = str(Path.cwd())
     if folder in sys.path or "" in sys.path:
         yield
@@ -92,7 +92,7 @@ def _working_folder_importable() -> Iterator[None]:
 
 @contextmanager
 def _warnings_in_one_line(command: str) -> Iterator[None]:
-    """Show a warning as ``command: warning: …``, once, without the line of code that gave it."""
+    """Show a warning as ``command: warning: …``, once, without the line of code that caused it."""
     told: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -106,7 +106,7 @@ def _warnings_in_one_line(command: str) -> Iterator[None]:
 
 
 def _in_one_line(error: BaseException) -> str:
-    """What an error says, what was noted about it, and where in the user's own code it arose, if it did."""
+    """An error's message, its notes, and the place in the user's own code where it arose, if it did."""
     said = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
         said = f"{error.strerror}: {str(error.filename)!r}"
@@ -115,7 +115,7 @@ def _in_one_line(error: BaseException) -> str:
 
 
 def _places(error: BaseException | None) -> list[str]:
-    """The line of the user's own code, an agent's or a world's, in which an error arose, if it arose in such code."""
+    """The file and line of the user's own code (an agent or a world) in which an error arose; empty if elsewhere."""
     while error is not None:
         frames = list(traceback.walk_tb(error.__traceback__))
         own = [(frame, line) for frame, line in frames if _is_the_users(str(frame.f_globals.get("__name__")))]
@@ -132,12 +132,12 @@ def _is_the_users(module: str) -> bool:
 
 
 def positive(text: str) -> int:
-    """The value of an option that counts something."""
+    """The value of an option that must be a positive integer."""
     return _at_least(1, text, "a positive integer")
 
 
 def natural(text: str) -> int:
-    """The value of an option that may be 0, such as a seed."""
+    """The value of an option that must be an integer of at least 0, such as a seed."""
     return _at_least(0, text, "an integer of at least 0")
 
 
@@ -152,6 +152,6 @@ def _at_least(least: int, text: str, kind: str) -> int:
 
 
 def study_options(parser: argparse.ArgumentParser, folder: str) -> None:
-    """The options of commands that run a study into a folder."""
+    """Add the options of commands that run a study and write its results to a folder."""
     parser.add_argument("--out", default=folder, help="folder of results (%(default)s)")
     parser.add_argument("--jobs", type=positive, help="threads (as many as there are cores)")

@@ -1,4 +1,4 @@
-"""The command ``ns-mab-gym``: finds the module of a subcommand and hands over to it."""
+"""The command ``ns-mab-gym``: finds the module of a subcommand and runs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMANDS = {
     "paper": "reproduce the paper's experiments and judge its claims",
     "evaluate": "compare agents on worlds of your choice",
     "diagnose": "what makes a world hard, and which window fits it",
-    "train": "train a deep agent and hold it against the zoo",
+    "train": "train a deep agent and compare it with the zoo",
     "plot": "draw the means of worlds",
     "agents": "list the agents, or print the card of one",
     "worlds": "list the worlds and reward laws, or print the card of one",

@@ -31,7 +31,7 @@ def _parser(command: str) -> Parser:
     parser = Parser(
         command,
         "Compare agents on worlds and write a report that opens in a browser. Name them here, or describe the\n"
-        "comparison in a TOML file. What is computed is stored: the same command goes on where it was stopped.",
+        "comparison in a TOML file. What is computed is stored: the same command continues where it stopped.",
         (
             "--env NSBandit-Smooth-v0 piecewise:n_arms=3,horizon=5000 --agents beta-swts beta-swts:window=500 random",
             "--env means.csv --agents my_module:Greedy:epsilon=0.1 ts --runs 20",
@@ -61,7 +61,7 @@ def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None) 
 
 
 def _study(options: argparse.Namespace) -> Study:
-    """The user's comparison, from a file or from words."""
+    """The user's comparison as a study, from a file or from the arguments."""
     from ..experiments import parsing
     from ..experiments.study import Study
 

@@ -1,4 +1,4 @@
-"""Lists of what has a name: one row for each, with its summary."""
+"""Lists of agents, worlds or laws: one row for each, with its summary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["rows"]
 
 
 def rows(names: Sequence[str], card: Callable[[str], Card], indent: str = "") -> list[str]:
-    """One line for each name; one that an installed package offers but cannot be loaded says why."""
+    """One line for each name; if what a package offers cannot be loaded, its line says why."""
     width = max(map(len, names)) + 2
     return [f"{indent}{name:<{width}}{_summary(name, card)}" for name in names]
 

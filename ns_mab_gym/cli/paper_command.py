@@ -26,7 +26,7 @@ def _parser(command: str) -> Parser:
     parser = Parser(
         command,
         "Reproduce the paper's experiments, judge its claims and write a report that opens in a browser.\n"
-        "What is computed is stored: the same command goes on where it was stopped.",
+        "What is computed is stored: the same command continues where it stopped.",
         ("", "--runs 10 --out results/quick", "--runs 200 --jobs 8"),
     )
     parser.add_argument("--runs", type=positive, default=50, help="runs of each agent (%(default)s, as in the paper)")
@@ -59,7 +59,7 @@ def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None)
 
 
 def _smaller(horizon: int, papers: int) -> str:
-    """A warning where the verdicts are not about the paper's experiments."""
+    """A warning if the horizon is not the paper's, so that the verdicts say nothing about the paper."""
     if horizon == papers:
         return ""
     same = f"the paper's is {papers:,}, and its smooth worlds do not shrink with it"

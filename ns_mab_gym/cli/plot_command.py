@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "plot") -> int:
-    """Draw the means of worlds, the best arm above them; the paper's four worlds if none is named."""
+    """Draw the means of worlds (the paper's four if none is named), the best arm above them; returns the exit code."""
     return closing(command, lambda: _plot(_parser(command).parse_args(arguments)))
 
 

@@ -1,4 +1,4 @@
-"""The means of a world that a command line names."""
+"""Reads the means of a world that is named on a command line."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
     """A name for files, the means of an instance, and the arms' names where a file has them.
 
     Args:
-        words: an id, a world's name, or a file of means, and after a colon parameter=value,…
-        seed: of the instance, if the world is random.
+        words: an id, a world's name, or a file of means, and optionally parameter=value,… after a colon.
+        seed: the seed of the instance, if the world is random.
     """
     world = parse(WorldEntry, words)
     env = env_of(world)
@@ -35,7 +35,7 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
 
 
 def _header(file: Path) -> list[str] | None:
-    """The arms' names: the first line of a CSV file, if no cell of it is a number."""
+    """The arms' names: the first line of a CSV file, if none of its cells is a number."""
     if file.suffix.lower() != ".csv":
         return None
     with file.open(newline="", encoding="utf-8-sig") as lines:

@@ -1,4 +1,4 @@
-"""``ns-mab-gym train``: train a deep agent and hold it against the zoo."""
+"""``ns-mab-gym train``: train a deep agent and compare it with the zoo."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ EXTRAS = "training and its comparison need: pip install 'ns-mab-gym[rl,experimen
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
-    """Train a model on random worlds, save it, and hold it against the zoo on instances it has not seen."""
+    """Train a model on random worlds, save it, and compare it with the zoo on instances it has not seen."""
     return closing(command, lambda: _train(_parser(command).parse_args(arguments)))
 
 
 def _parser(command: str) -> Parser:
     parser = Parser(
         command,
-        "Train a model of Stable-Baselines3 on random worlds, save it, and hold it against the zoo on instances that\n"
+        "Train a model of Stable-Baselines3 on random worlds, save it, and compare it with the zoo on instances that\n"
         "it has not seen. The saved model plays wherever agents play: sb3:path=results/sb3/model.zip",
         (
             "--algo ppo --timesteps 3000000 --out results/ppo",
@@ -81,7 +81,7 @@ def _train(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _training(options: argparse.Namespace) -> Training:
-    """What to train, with its world tried out, so that a mistake costs no time."""
+    """The training that the options describe; its world is made once, so that a mistake shows at once."""
     try:
         from ..experiments.parsing import parse
         from ..experiments.preflight import env_of
@@ -105,19 +105,20 @@ def _training(options: argparse.Namespace) -> Training:
 
 
 def _write(out: Path, training: Training, curve: LearningCurve, results: Mapping[str, Mapping[str, Runs]]) -> None:
-    """Figures and numbers of a comparison into a folder."""
+    """Write the figures and numbers of a comparison to a folder."""
     from ..figures.learning import learning_figure
     from ..figures.regret_plots import regret_figure
+    from ..figures.style import save_as
     from ..rl.held_out import ABRUPT, HELD_OUT, numbers
 
     played = results[HELD_OUT]
     name, *others = played
     if curve.steps.size:
         rivals = {label: float(played[label].final.mean()) for label in others}
-        learning_figure(name, curve.steps, curve.regret, rivals).savefig(out / "learning.png", dpi=130)
+        save_as(learning_figure(name, curve.steps, curve.regret, rivals), out / "learning.png")
     for title, file in ((HELD_OUT, "regret.png"), (ABRUPT, "regret-abrupt.png")):
         if title in results:
-            regret_figure(results[title], title).savefig(out / file, dpi=130)
+            save_as(regret_figure(results[title], title), out / file)
     about = {
         "training": vars(training),
         "results": {title: numbers(curves) for title, curves in results.items()},

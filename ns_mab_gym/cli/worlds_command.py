@@ -1,4 +1,4 @@
-"""``ns-mab-gym worlds``: what worlds and reward laws there are, and the card of one."""
+"""``ns-mab-gym worlds``: lists the worlds and reward laws, or prints the card of one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _is_a_law(found: object) -> bool:
 
 
 def _played(env_id: str) -> str:
-    """An id and what it plays."""
+    """A line with an id and the world that it plays."""
     from ..envs import ENV_IDS
 
     settings = ", ".join(f"{key}={value!r}" for key, value in ENV_IDS[env_id].items())

@@ -1,4 +1,4 @@
-"""The environments and the table of their ids. A new id is one row."""
+"""The environments and the table of their ids. A new id is one row of the table."""
 
 from __future__ import annotations
 

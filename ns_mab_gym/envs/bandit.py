@@ -25,9 +25,9 @@ Observation = npt.NDArray[np.float32]
 
 
 def streams(rng: np.random.Generator) -> tuple[np.random.Generator, np.random.Generator]:
-    """One stream for the instance's means and one for the luck of its rounds.
+    """Two generators: one for the means of an instance and one for the luck of its rounds.
 
-    They are apart so that the same seed brings the same luck whether the means were drawn or given.
+    They are separate so that a seed gives the same luck whether the means are drawn or given.
     """
     means, luck = rng.spawn(2)
     return means, luck
@@ -67,11 +67,11 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
 
     ## Observation Space
     ``Box`` of K + 2 float32 numbers: the last arm, one-hot (zeros before the first round); the last reward; and t/T.
-    It tells what a player may know, never the means.
+    It contains what a player may know, never the means.
 
     ## Rewards
-    A Python float, drawn with the round's mean of the arm pulled. The law takes one draw per round from the
-    environment's generator, whatever the arm: players on the same seed meet the same luck.
+    A Python float, drawn around the mean that the arm has in this round. The law takes one draw per round from the
+    environment's generator, whatever the arm: players on the same seed get the same luck.
 
     ## Starting State
     A world that is random draws a new instance at every reset; the others always play the same means. The instance
@@ -85,7 +85,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     first arm with the largest mean; ``regret``, μ* − μ_arm ≥ 0; ``round``, from 1 to T. After a reset: ``round`` 0.
 
     ## Arguments
-    ``world``: a world, its name or what its ``to_dict()`` gave. ``reward``: ``"bernoulli"``, ``"gaussian"``,
+    ``world``: a world, its name or what its ``to_dict()`` returned. ``reward``: ``"bernoulli"``, ``"gaussian"``,
     ``"beta"`` or a law. ``scale``: the standard deviation of Gaussian rewards. ``concentration``: that of Beta
     rewards. ``render_mode``: ``"ansi"`` or ``"rgb_array"``. Everything else is a parameter of the world, such as
     ``horizon``, ``n_arms`` or ``sigma``::
@@ -121,7 +121,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         k = self.world.n_arms
         low, high = np.zeros(k + 2, np.float32), np.ones(k + 2, np.float32)
         low[k], high[k] = self.law.support
-        low[k] = min(low[k], 0.0)  # the reward that stands there before the first round
+        low[k] = min(low[k], 0.0)  # the reward shown before the first round is 0
         self.observation_space = gym.spaces.Box(low, high, dtype=np.float32)
         self.action_space = gym.spaces.Discrete(k)
 
@@ -138,7 +138,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         """The (T, K) means of the instance being played, read-only."""
         if self._means is None:
             raise ResetNeeded(f"world {self.world.name!r} draws its means at reset: call reset() first")
-        self._means.setflags(write=False)  # a pickle or a deep copy forgets it
+        self._means.setflags(write=False)  # pickling and deep copies lose the flag
         return self._means
 
     def _set_means(self, means: npt.NDArray[np.float64]) -> None:
@@ -167,7 +167,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         return np.zeros(self.world.n_arms + 2, np.float32), {"round": 0}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Pull an arm."""
+        """Pull an arm and return its reward."""
         k, horizon, t = self.world.n_arms, self.world.horizon, self._t
         try:
             arm = operator.index(action)

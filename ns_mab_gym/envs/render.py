@@ -1,4 +1,4 @@
-"""What an episode looks like: one line of text per round, or a picture of the episode so far."""
+"""Renders an episode: one line of text per round, or a picture of the episode so far."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gymnasium.error import DependencyNotInstalled
 
 __all__ = ["EpisodeSoFar", "ansi_line", "draw_frame"]
 
-WIDTH, HEIGHT = 720, 480  # even, as video codecs want it
+WIDTH, HEIGHT = 720, 480  # even, because video codecs require it
 LEFT, RIGHT = 64, 20
 MEANS_PANEL = (34, 290)  # top and bottom, in pixels
 REGRET_PANEL = (340, 440)
 INK, FAINT = (40, 40, 40), (215, 215, 215)
-# Paul Tol's muted colours and a grey, which the colour-blind can tell apart; repeated beyond ten arms.
+# Paul Tol's muted colours and a grey, distinguishable for colour-blind readers; repeated beyond ten arms.
 PALETTE = (
     (51, 34, 136), (136, 204, 238), (68, 170, 153), (17, 119, 51), (153, 153, 51),
     (221, 204, 119), (204, 102, 119), (136, 34, 85), (170, 68, 153), (150, 150, 150),
@@ -35,7 +35,7 @@ def ansi_line(
 
 @dataclass
 class EpisodeSoFar:
-    """What a picture needs of an episode."""
+    """The part of an episode that a picture shows."""
 
     means: npt.NDArray[np.float64]  # (T, K)
     arms: npt.NDArray[np.int64]  # (T,)
@@ -44,11 +44,11 @@ class EpisodeSoFar:
 
     @classmethod
     def of(cls, means: npt.NDArray[np.float64]) -> EpisodeSoFar:
-        """An empty history of an instance."""
+        """An empty history of an episode with these means."""
         return cls(means, np.zeros(len(means), np.int64), np.zeros(len(means)), 0)
 
     def add(self, arm: int, total_regret: float) -> None:
-        """Note one round."""
+        """Add one round."""
         self.arms[self.rounds] = arm
         self.regret[self.rounds] = total_regret
         self.rounds += 1

@@ -1,4 +1,4 @@
-"""The native vector environment: N bandits stepped at once, arrays all the way."""
+"""The native vector environment: N bandits stepped at once, computed with arrays throughout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-BLOCK = 256  # rounds whose luck is drawn at once; any number gives the same bits
+BLOCK = 256  # rounds whose luck is drawn at once; any number gives the same results
 
 
 @singledispatch
@@ -53,41 +53,41 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
 
     ## Instances
     Every sub-environment of a random world draws its own instance at every reset (8 N T K bytes in all: 1 GB for 256
-    of the default size, 10 MB for T = 1000 and K = 5); of the others, all share one.
-    ``envs.unwrapped.means`` is the (N, T, K) array of those being played. ``reset(options={"means": matrix})`` plays a
-    given (T, K) matrix in all, or an (N, T, K) array, one in each.
+    of the default size, 10 MB for T = 1000 and K = 5); in other worlds, all share one instance.
+    ``envs.unwrapped.means`` is the (N, T, K) array of the instances being played. ``reset(options={"means": matrix})``
+    plays a given (T, K) matrix in all, or one matrix of an (N, T, K) array in each.
 
     ## Seeding
     ``reset(seed=s)`` seeds sub-environment i with s + i, as Gymnasium's ``SyncVectorEnv`` does; a list gives each its
-    own seed. Sub-environment i then plays exactly what the single environment plays after ``reset(seed=s + i)``:
+    own. Sub-environment i then plays exactly what the single environment plays after ``reset(seed=s + i)``:
     same means, same luck, bit for bit, over all the episodes that follow.
 
     ## Episode End
     All sub-environments end together, in round T, and are reset within that step (``AutoresetMode.SAME_STEP``). The
-    observation is then the first of the new episode; the last of the old one is ``infos["final_obs"][i]`` and what
-    was to tell about its round is in ``infos["final_info"]``.
+    observation is then the first of the new episode; the last of the old one is ``infos["final_obs"][i]`` and the
+    information about its round is in ``infos["final_info"]``.
 
     ## Information
-    ``mu`` (N, K), ``optimal_arm``, ``regret`` and ``round`` (N,), each with its mask ``_mu``, … as Gymnasium has it.
+    ``mu`` (N, K), ``optimal_arm``, ``regret`` and ``round`` (N,), each with its mask ``_mu``, … as in Gymnasium.
     """
 
     metadata: dict[str, Any] = {**NSBanditEnv.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
         self.num_envs = positive_int("num_envs", num_envs)
-        single = NSBanditEnv(**arguments)  # checks the arguments and knows the spaces
+        single = NSBanditEnv(**arguments)  # checks the arguments and provides the spaces
         self.world, self.law, self.render_mode = single.world, single.law, single.render_mode
         self.single_observation_space, self.single_action_space = single.observation_space, single.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
         self._own_means = None if self.world.random else single.means
-        self._instances: list[FloatArray] = []  # N matrices (T, K); N times the same one where all play it
+        self._instances: list[FloatArray] = []  # N matrices (T, K); N references to the same one if all share it
         self._generators: list[tuple[np.random.Generator, int]] = []  # N generators and their seeds
         self._histories: list[EpisodeSoFar] = []
         self._every = np.ones(self.num_envs, np.bool_)
         self._one_hot = np.eye(self.world.n_arms, self.world.n_arms + 2, dtype=np.float32)
-        self._offsets = self.world.n_arms * np.arange(self.num_envs)  # where the envs begin in a raveled (N, K)
+        self._offsets = self.world.n_arms * np.arange(self.num_envs)  # where each env begins in a flat (N, K) array
         self._t = -1  # rounds played; -1 before the first reset
 
     @property
@@ -157,7 +157,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         return np.zeros((self.num_envs, self.world.n_arms + 2), np.float32), self._masked({"round": self._rounds(0)})
 
     def _draw_block(self) -> None:
-        """Lay out the next rounds by round, and draw their luck."""
+        """Arrange the means of the next rounds round by round, and draw their luck."""
         self._start, stop = self._t, min(self._t + BLOCK, self.world.horizon)
         rounds = stop - self._start
         if all(means is self._instances[0] for means in self._instances):
@@ -215,7 +215,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         return np.full(self.num_envs, t, np.int64)
 
     def _masked(self, infos: dict[str, Any]) -> dict[str, Any]:
-        """Gymnasium's form: beside every key, which sub-environments have it; here, all."""
+        """Add to every key Gymnasium's mask of the sub-environments that have it, which here are all."""
         return infos | {f"_{key}": self._every.copy() for key in infos}
 
     def _begin_again(self, last: Observation, infos: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
@@ -230,7 +230,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             history.add(arm, total)
 
     def render(self) -> tuple[Any, ...] | None:
-        """For every sub-environment what the single one renders."""
+        """What the single environment would render, for every sub-environment."""
         if self.render_mode is None:
             gym.logger.warn('render() needs a render mode: gym.make_vec(..., render_mode="ansi") or "rgb_array"')
             return None

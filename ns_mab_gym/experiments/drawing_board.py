@@ -18,14 +18,14 @@ __all__ = ["DrawingBoard"]
 
 
 class DrawingBoard:
-    """Draws each figure as soon as all of its runs are there, in one thread of its own.
+    """Draws each figure in a thread of its own, as soon as all of its runs are computed.
 
-    The engine's compiled loops leave Python to others while they run, so that drawing costs little time of its own.
+    The engine's compiled loops release Python's global lock while they run, so drawing adds little to the total time.
 
     Args:
         study: what is being run.
-        folder: where the figures go; made if need be.
-        means: those of an instance of each world, by label; None where they are not known.
+        folder: where the figures are written; made if it does not exist.
+        means: the means of an instance of each world, by label; None if they are not known.
         drawn_anew: the labels of worlds whose means differ from run to run.
         explained: whether the figures that explain the theory are drawn too.
     """
@@ -49,7 +49,7 @@ class DrawingBoard:
         self._submit_ready()
 
     def __enter__(self) -> Self:
-        """The board, whose thread ends with the block."""
+        """Returns the board; its thread ends when the block does."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -67,7 +67,7 @@ class DrawingBoard:
         return [path for future in self._explained for path in future.result() if path.suffix == ".svg"]
 
     def finish(self) -> list[Path]:
-        """Wait until everything is drawn; returns the files."""
+        """Wait until everything is drawn, and return the files."""
         return [path for future in self._drawn for path in future.result()]
 
     def _submit_ready(self) -> None:

@@ -1,4 +1,4 @@
-"""Which code a unit's numbers depend on: the engine, the agent, the world, the reward law, and what they import."""
+"""Finds the code that a unit's results depend on: engine, agent, world, reward law, and what they import."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ENGINE = "ns_mab_gym.play.engine"
 def code_versions(report: Callable[[str], None]) -> Callable[[Unit], str]:
     """A function from a unit to the version of the code that computes it.
 
-    Where some of that code cannot be read, no two versions of it can be told apart: the version is then one that never
-    was before, so that the unit is computed again, and the report says so, once.
+    If some of that code cannot be read, its versions cannot be told apart: the function then returns a new version
+    every time, so that the unit is computed again, and reports that once.
 
     Args:
-        report: takes a line for the reader.
+        report: a function that shows a line to the user.
     """
     known: dict[tuple[str, ...], str] = {}
     told: set[str] = set()
@@ -49,7 +49,7 @@ def code_versions(report: Callable[[str], None]) -> Callable[[Unit], str]:
 
 @lru_cache(maxsize=4096)
 def modules_of(world: WorldEntry, agent: AgentEntry) -> tuple[str, ...]:
-    """The modules from which the code behind a result is found by its imports."""
+    """The modules that compute a result; what they import is found from there."""
     return tuple(sorted({ENGINE, *_modules_of_agent(agent.name), *_modules_of_world(world)}))
 
 
@@ -75,5 +75,5 @@ def _modules_of_world(world: WorldEntry) -> frozenset[str]:
 
 
 def _modules_of_class(kind: type) -> set[str]:
-    """Where a class is defined, and where those are that it is derived from, but for what is somebody else's."""
+    """The modules of a class and of its base classes, except those of third-party packages."""
     return {base.__module__ for base in kind.__mro__ if counts(base.__module__, kind.__module__)}

@@ -1,4 +1,4 @@
-"""Theory beside measurement: what the windows of a grid cost when played, and what the recommended one loses."""
+"""Compares theory with measurement: plays a grid of windows and says what the recommended one loses."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Measured:
 
     Attributes:
         agent: its name.
-        windows: W of them.
-        regret: (W, R) the regret of every run at the end.
+        windows: the W windows.
+        regret: (W, R) the final regret of every run.
         pulls: (W, K) N_{i,T} of every arm, averaged over the runs.
     """
 
@@ -38,7 +38,7 @@ class Measured:
 
     @property
     def best(self) -> int:
-        """The window of least mean regret."""
+        """The window with the least mean regret."""
         return self.windows[int(self.regret.mean(axis=1).argmin())]
 
     def of(self, window: int) -> Floats:
@@ -53,7 +53,7 @@ def measure(
     """Play Beta-SWTS or γ-SWGTS on Bernoulli rewards with these means, ``runs`` times with every window."""
     matrix = as_means(means)
     taus = as_windows(list(windows), len(matrix))
-    as_learner("beta-swts", None, BERNOULLI, matrix)  # Bernoulli rewards, whoever plays
+    as_learner("beta-swts", None, BERNOULLI, matrix)  # rewards are Bernoulli for both agents, so the means must fit
     as_learner(agent, None, BERNOULLI, matrix)
     world = Table(rows=matrix)
     played = [simulate(world, agent, runs=runs, seed=seed, agent_kwargs={"window": tau}) for tau in taus]
@@ -67,28 +67,28 @@ def measure(
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The recommended window beside the best of a measured grid."""
+    """The recommended window compared with the best of a measured grid."""
 
-    measured: Measured  # the grid, the recommended window among it
+    measured: Measured  # the grid and the recommended window
     grid: list[int]
     recommended: Recommendation
 
     @property
     def best(self) -> int:
-        """The window of the grid, the recommended one left out, of least mean regret."""
+        """The window of the grid, without the recommended one, that has the least mean regret."""
         return min(self.grid, key=lambda window: float(self.measured.of(window).mean()))
 
     @property
     def loss(self) -> float:
-        """By what share the recommended window's mean regret exceeds that of the best; negative if it is lower."""
+        """The share by which the recommended window's mean regret exceeds that of the best; negative if it is lower."""
         chosen, best = self.measured.of(self.recommended.window), self.measured.of(self.best)
-        return float(chosen.mean() / best.mean() - 1)
+        return float(chosen.mean() / best.mean() - 1) if best.mean() > 0 else 0.0  # where all arms are alike
 
     @property
     def loss_error(self) -> float:
         """The standard error of `loss`, from the paired differences of the runs."""
         chosen, best = self.measured.of(self.recommended.window), self.measured.of(self.best)
-        if len(best) < 2:
+        if len(best) < 2 or best.mean() == 0:
             return float("nan")
         paired = chosen - (1 + self.loss) * best
         return float(paired.std(ddof=1) / np.sqrt(len(best)) / best.mean())

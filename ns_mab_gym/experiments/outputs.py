@@ -1,4 +1,4 @@
-"""Files beside the report: the summary as CSV, the claims as JSON and Markdown, the verdicts in ten lines."""
+"""Files written with the report: the summary as CSV, the claims as JSON and Markdown, the verdicts in a few lines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def claims_json(judged: Sequence[Judged]) -> bytes:
 
 
 def claims_markdown(judged: Sequence[Judged], notes: Sequence[str]) -> bytes:
-    """The claims for people: verdict, quote, test, figures, and what stands against a claim."""
+    """The claims as Markdown: verdict, quote, test, figures, and the tests that contradict a claim."""
     lines = ["# The paper's claims and what the runs show", ""]
     for each in judged:
         said = " (said of σ = 0.0001; the test on this world is ours)" if each.claim.ours else ""
@@ -83,7 +83,7 @@ def claims_markdown(judged: Sequence[Judged], notes: Sequence[str]) -> bytes:
 
 
 def verdict_lines(judged: Sequence[Judged]) -> list[str]:
-    """The verdicts in a handful of lines: for each world its counts, and what does not hold."""
+    """The verdicts in a few lines: for each world the counts, and the claims that do not hold."""
     lines = []
     for world in dict.fromkeys(each.world for each in judged):
         here = [each for each in judged if each.world == world]

@@ -37,9 +37,9 @@ ALGORITHMS = {
     SER4: "ser4",
 }
 SAMPLERS = (BETA, GAUSS)
-ALPHAS = (0.2, 0.4, 0.6, 0.5, 0.8)  # by the size of their windows: 0.5 means 4√(T ln T)
+ALPHAS = (0.2, 0.4, 0.6, 0.5, 0.8)  # in ascending order of their windows: 0.5 means 4√(T ln T)
 SUGGESTED = 0.5
-UNSTATED_WINDOW = drift_window(1e-3)  # of SW-KL-UCB where the paper gives no σ
+UNSTATED_WINDOW = drift_window(1e-3)  # the window of SW-KL-UCB where the paper gives no σ
 UNSTATED = f"window {UNSTATED_WINDOW}, that is σ = 0.001: the paper gives no σ for this world"
 
 NOTES = (
@@ -73,7 +73,7 @@ def window(alpha: float, horizon: int = HORIZON) -> int:
 
 
 def sensitivity_label(sampler: str, alpha: float) -> str:
-    """What a sampler with the window of α is called."""
+    """The label of a sampler with the window of α."""
     return f"{sampler} (α = {alpha:g})"
 
 
@@ -95,7 +95,7 @@ def comparison(world: WorldEntry, runs: int = RUNS, seed: int = 0) -> Experiment
 
 
 def sensitivity(world: WorldEntry, horizon: int = HORIZON, runs: int = RUNS, seed: int = 0) -> Experiment:
-    """Both samplers with five windows, and TS as Beta-SWTS without one; what the comparison has is not run twice."""
+    """Both samplers with five windows each, and TS as Beta-SWTS without a window; runs of the comparison are reused."""
     windowed = tuple(_sampler(sampler, alpha, horizon) for sampler in SAMPLERS for alpha in ALPHAS)
     unwindowed = AgentEntry.of(ALGORITHMS[TS], label=sensitivity_label(BETA, 1), group=BETA)
     reference = sensitivity_label(BETA, SUGGESTED)

@@ -20,7 +20,7 @@ from .units import Unit
 
 __all__ = ["BrokenFileError", "from_parquet", "to_parquet", "versions"]
 
-KEY = b"ns_mab_gym"  # of the metadata in the Parquet schema
+KEY = b"ns_mab_gym"  # the key of the metadata in the Parquet schema
 SCHEMA = pa.schema(
     {
         "world": pa.string(),
@@ -43,7 +43,7 @@ def versions() -> dict[str, str]:
 
 
 def to_parquet(unit: Unit, code: str, block: Runs) -> bytes:
-    """The tidy table of a unit, one row for each run and noted round, with its description in the metadata."""
+    """The tidy table of a unit, one row for each run and recorded round, with its description in the metadata."""
     runs, checkpoints = block.regret.shape
     rows = runs * checkpoints
     columns = [
@@ -77,12 +77,12 @@ def _about(unit: Unit, code: str, block: Runs) -> dict[str, Any]:
 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """What JSON can hold of an agent's parameters."""
+    """The parameters of an agent that JSON can hold."""
     return {key: value for key, value in parameters.items() if isinstance(value, str | int | float | None)}
 
 
 def _digest(about: dict[str, Any], rounds: npt.NDArray[np.int64], regret: npt.NDArray[np.float64]) -> str:
-    """A hash of all that a block is: pages have checksums of their own, the metadata have none."""
+    """A hash of a block with its metadata, because Parquet has checksums for its pages but none for the metadata."""
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     digest.update(rounds.tobytes())
     digest.update(np.ascontiguousarray(regret).tobytes())
@@ -90,7 +90,7 @@ def _digest(about: dict[str, Any], rounds: npt.NDArray[np.int64], regret: npt.ND
 
 
 def from_parquet(path: Path, unit: Unit, code: str) -> Runs:
-    """The runs of a unit, if the file holds them, whole and of this code."""
+    """The runs of a unit, if the file holds them intact and computed by this version of the code."""
     try:
         table = pq.ParquetFile(path, page_checksum_verification=True).read()
         about = json.loads((table.schema.metadata or {})[KEY])

@@ -1,4 +1,4 @@
-"""Entries from words on a command line and from tables of a TOML file."""
+"""Reads entries from arguments of a command line and from tables of a TOML file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTINGS = ("worlds", "agents", "runs", "seed", "reference")
 
 
 def parse(kind: type[E], words: str) -> E:
-    """An entry from its words: a name and, after a colon, its parameters.
+    """An entry from its text on a command line: a name and, after a colon, its parameters.
 
     >>> parse(AgentEntry, "sw-ucb:window=500,xi=0.6").kwargs
     {'window': 500, 'xi': 0.6}
@@ -50,7 +50,7 @@ def _value(text: str) -> Any:
 def read_toml(path: str | Path) -> Experiment:
     """The experiment that a TOML file describes.
 
-    Worlds and agents are words or tables; in a table, what is neither the name nor the label is a parameter::
+    Worlds and agents are strings or tables; in a table, what is neither the name nor the label is a parameter::
 
         runs = 20
         worlds = ["NSBandit-Smooth-v0", "means.csv"]    # a file is looked for beside the description
@@ -68,7 +68,7 @@ def read_toml(path: str | Path) -> Experiment:
         raise ValueError(f"cannot read the description {str(file)!r}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{str(file)!r} is not a text file in UTF-8: {error}") from None
-    except tomllib.TOMLDecodeError as error:  # its message names line and column, but for the end of the file
+    except tomllib.TOMLDecodeError as error:  # its message names line and column, except at the end of the file
         where = str(error).replace("at end of document", f"at line {len(content.splitlines())}, the end of the file")
         raise ValueError(f"{str(file)!r} is not valid TOML: {where}") from None
     try:
@@ -100,7 +100,7 @@ def _entry(kind: type[E], key: str, given: str | Mapping[str, Any]) -> E:
 
 
 def _beside(world: WorldEntry, folder: Path) -> WorldEntry:
-    """The world with its file of means looked for in the folder of the description."""
+    """The world, with the path of its file of means taken relative to the folder of the description."""
     if world.file is None or world.file.is_absolute():
         return world
     return WorldEntry.of(
@@ -113,7 +113,7 @@ def _beside(world: WorldEntry, folder: Path) -> WorldEntry:
 
 
 def experiment(envs: Sequence[str], agents: Sequence[str], **settings: Any) -> Experiment:
-    """The experiment that the words of a command line describe."""
+    """The experiment that the arguments of a command line describe."""
     return Experiment(
         worlds=tuple(parse(WorldEntry, words) for words in envs),
         agents=tuple(parse(AgentEntry, words) for words in agents),

@@ -35,16 +35,16 @@ __all__ = ["Pipeline"]
 
 @dataclass
 class Pipeline:
-    """A study with all that is made of it.
+    """Runs a study and writes everything that is made from it.
 
     Attributes:
-        study: what is asked.
-        folder: where everything goes.
+        study: the study to run.
+        folder: where everything is written.
         simulate: the engine.
-        n_jobs: its threads.
+        n_jobs: the number of its threads.
         claims: claims about the study's worlds, by label.
-        notes: what the report must say about choices made.
-        observe: what it must say about the results, given them.
+        notes: what the report must say about choices that were made.
+        observe: a function from the results to what the report must say about them.
         warning: what must be read before the verdicts.
         explanations: whether the two figures that explain the theory are drawn too.
     """
@@ -60,7 +60,7 @@ class Pipeline:
     warning: str = ""
 
     def run(self) -> list[str]:
-        """Do it all; returns the lines to end with."""
+        """Run everything, and return the lines to print at the end."""
         began = time.perf_counter()
         check_study(self.study)
         means, anew = instances(self.study), drawn_anew(self.study)
@@ -78,7 +78,7 @@ class Pipeline:
         return self._closing(outcome, time.perf_counter() - began, judged)
 
     def _write(self, results: Results, outcome: Outcome, seconds: float, board: DrawingBoard) -> list[Judged]:
-        """Tables, claims and the report."""
+        """Write the tables, the claims and the report; returns the judged claims."""
         judged = self._judge(results, board.means)
         page = Page(
             results,
@@ -101,7 +101,7 @@ class Pipeline:
 
     @property
     def report(self) -> Path:
-        """Where the report is."""
+        """The path of the report."""
         return self.folder / "report.html"
 
     def _judge(self, results: Results, means: Mapping[str, npt.NDArray[np.float64] | None]) -> list[Judged]:

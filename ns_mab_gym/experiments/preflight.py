@@ -1,4 +1,4 @@
-"""Everything in a study is looked at before anything runs."""
+"""Checks everything in a study before anything runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Env = gym.Env[Any, Any]
 
 
 def check_study(study: Study) -> None:
-    """Raise a ValueError that says what is wrong with a study, if something is."""
+    """Raise a ValueError if something is wrong with a study; the message says what."""
     envs = {world: env_of(world) for world in study.worlds}
     for experiment in study.experiments:
         for world in experiment.worlds:
@@ -34,7 +34,7 @@ def check_study(study: Study) -> None:
 
 
 def env_of(world: WorldEntry) -> Env:
-    """The environment of a world, or a ValueError that says why there is none."""
+    """The environment of a world; raises a ValueError that says why if it cannot be made."""
     if not names_a_world(world.name) and ":" not in world.name and world.name not in gym.registry:
         raise ValueError(f"unknown world {world.name!r}; {nearest(world.name, [*worlds.names(), *ENV_IDS])}")
     try:
@@ -53,12 +53,12 @@ def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
 
 
 def _said(error: Exception) -> str:
-    """The message of an error; of one that was not meant for readers, its kind too."""
+    """The message of an error, with its type if the message was not written for users."""
     return str(error) if isinstance(error, TypeError | ValueError | OSError) else f"{type(error).__name__}: {error}"
 
 
 def _check_player(agent: AgentEntry, env: Env) -> None:
-    """Make the agent and hold it against the environment."""
+    """Make the agent and check that it can play the environment."""
     if agent.name in MODELS and (agent.file is None or not agent.file.is_file()):
         raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.zip")
     player, parameters = as_agent(agent.name, agent.kwargs)
@@ -85,7 +85,7 @@ def drawn_anew(study: Study) -> set[str]:
 
 
 def instances(study: Study) -> dict[str, npt.NDArray[np.float64] | None]:
-    """The means that the first run meets on every world, by label; None where an environment does not tell them."""
+    """The means of the first run on every world, by label; None if an environment does not provide them."""
     found: dict[str, npt.NDArray[np.float64] | None] = {}
     for experiment in study.experiments:
         seed, _ = seed_pair(experiment.seed)

@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, plain lines elsewhere."""
+"""Shows the progress of a run: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BAR = "{desc} {percentage:3.0f} %|{bar}| {n_fmt} of {total_fmt} units{postfix}, 
 
 
 def speed(steps: int, seconds: float) -> str:
-    """Steps per second, as people say it.
+    """The number of steps per second, as a short text.
 
     >>> speed(3_200_000, 2.0), speed(9_000, 2.0)
     ('1.6 M steps/s', '4.5 k steps/s')
@@ -34,25 +34,25 @@ class Bar(Progress):
         self._steps, self._began = 0, time.perf_counter()
 
     def start(self, done: int, total: int) -> None:
-        """Show how much there is; what was stored before does not count for the time left."""
+        """Show the number of units; units stored before do not count for the time left."""
         self._bar.reset(total)
         self._bar.initial = self._bar.n = done
         self._began = time.perf_counter()
         self._bar.refresh()
 
     def advance(self, unit: Unit, block: Runs) -> None:
-        """Move on by a unit."""
+        """Advance by one unit."""
         self._steps += block.steps
         self._bar.set_postfix_str(speed(self._steps, time.perf_counter() - self._began), refresh=False)
         self._bar.update()
 
     def __exit__(self, *_: object) -> None:
-        """Leave the bar as it stands."""
+        """Close the bar, and leave it on the screen."""
         self._bar.close()
 
 
 class Lines(Progress):
-    """A line every few seconds, for logs."""
+    """Prints a line every few seconds, for logs."""
 
     def __init__(self, stream: TextIO, every: float = 5.0) -> None:
         self._stream, self._every = stream, every
@@ -60,13 +60,13 @@ class Lines(Progress):
         self._began = self._told = time.perf_counter()
 
     def start(self, done: int, total: int) -> None:
-        """Say how much there is."""
+        """Print the number of units."""
         self._done, self._total = done, total
         self._began = self._told = time.perf_counter()
         print(f"{total - done} of {total} units to compute, {done} stored already", file=self._stream, flush=True)
 
     def advance(self, unit: Unit, block: Runs) -> None:
-        """Say how far it is, if the last word is a while ago or this is the end."""
+        """Print the progress, if the last line is a few seconds old or this is the last unit."""
         self._done, self._new, self._steps = self._done + 1, self._new + 1, self._steps + block.steps
         now = time.perf_counter()
         if now - self._told < self._every and self._done < self._total:
@@ -77,7 +77,7 @@ class Lines(Progress):
         print(line, file=self._stream, flush=True)
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is left open."""
+        """Do nothing: there is nothing to close."""
 
 
 def progress_for(stream: TextIO) -> Progress:

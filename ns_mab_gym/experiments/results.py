@@ -1,4 +1,4 @@
-"""What a study gave, under the labels of its description."""
+"""The results of a study, under the labels of its description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Results:
     """The runs of a study.
 
     Attributes:
-        study: what was asked.
+        study: the study that was run.
         curves: the runs by the labels of world and agent.
         agents: the agents' entries by the same labels.
     """
@@ -53,7 +53,7 @@ def collect(study: Study, blocks: Mapping[Unit, Runs]) -> Results:
 
 
 def tidy_table(results: Results) -> bytes:
-    """One Parquet table of everything: a row for each world, agent, run and noted round; entries in their words."""
+    """One Parquet table of everything: a row for each world, agent, run and recorded round; entries as text."""
     unique: dict[tuple[str, str], Runs] = {}
     for world in results.study.worlds:
         for label, agent in results.agents[world.label].items():

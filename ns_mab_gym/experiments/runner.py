@@ -1,4 +1,4 @@
-"""The runner: computes the units of a study that the store lacks, and keeps each as soon as it is there."""
+"""The runner: computes the units of a study that are not in the store, and stores each as soon as it is computed."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Progress(AbstractContextManager["Progress"], Protocol):
     """Receives progress updates."""
 
     def start(self, done: int, total: int) -> None:
-        """There are ``total`` units, of which ``done`` are stored already."""
+        """Called once at the beginning: there are ``total`` units, of which ``done`` are stored already."""
 
     def advance(self, unit: Unit, block: Runs) -> None:
-        """A unit is computed and stored."""
+        """Called whenever a unit was computed and stored."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left.
+    """The results of running a study.
 
     Attributes:
         blocks: the runs of every unit.
@@ -50,7 +50,7 @@ class Outcome:
 
     @property
     def computed_steps(self) -> int:
-        """Agent steps that were computed now."""
+        """The number of agent steps that were computed now."""
         return sum(self.blocks[unit].steps for unit in self.computed)
 
 
@@ -64,17 +64,17 @@ def run(
     executor: Executor | None = None,
     ready: Callable[[Unit, Runs], None] = lambda unit, runs: None,
 ) -> Outcome:
-    """Compute what the store lacks of a study.
+    """Compute the units of a study that are not in the store.
 
     Args:
-        study: what is asked.
-        store: where results are and go.
-        simulate: the engine, ``nsb.simulate`` or a function that answers as it does.
+        study: the study to run.
+        store: where results are read and written.
+        simulate: the engine, ``nsb.simulate`` or a function with the same arguments and result.
         progress: receives progress updates.
         n_jobs: how many threads; by default as many as there are cores.
         executor: computes units elsewhere (a process pool, ``dask.distributed.Client.get_executor()``, MPI); by
             default they are computed here, as many at once as there are threads.
-        ready: takes every unit as soon as its runs are there, those that were stored before too.
+        ready: called with every unit as soon as its runs are available, also with those stored before.
     """
     threads = positive_int("n_jobs", n_jobs) if n_jobs is not None else os.cpu_count() or 1
     units = units_of(study)
@@ -115,7 +115,7 @@ def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
 
 
 def _computed_here(units: list[Unit], store: Store, simulate: Simulate, threads: int) -> Iterator[tuple[Unit, Runs]]:
-    """Units computed on threads; each stores its unit before it begins another: a kill costs what is in work."""
+    """Units computed on threads; each is stored at once, so that a kill loses only the units being computed."""
     threads_of_each = max(1, threads // max(1, len(units)))
 
     def computed(unit: Unit) -> Runs:
@@ -128,9 +128,8 @@ def _computed_here(units: list[Unit], store: Store, simulate: Simulate, threads:
     try:
         yield from _as_completed(pool, computed, units)
     except (KeyboardInterrupt, GeneratorExit):
-        patient = (
-            False  # whoever stops a run does not wait for the units in work; they end, and are stored, by themselves
-        )
+        # The user who stops a run does not wait for the units being computed; they end, and are stored, by themselves.
+        patient = False
         raise
     finally:
         pool.shutdown(wait=patient, cancel_futures=True)

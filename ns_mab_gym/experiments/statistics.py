@@ -23,7 +23,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 10_000
-SEED = 20_240_905  # of every bootstrap: the same runs give the same interval, today and tomorrow
+SEED = 20_240_905  # of every bootstrap, so that the same runs always give the same interval
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Estimate:
 
 @lru_cache(maxsize=16)
 def _weights(runs: int) -> Floats:
-    """(B, R) how often each run is in each bootstrap sample, over R."""
+    """(B, R) how often each run is in each bootstrap sample, divided by R."""
     return np.random.default_rng(SEED).multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES) / runs
 
 
 def bootstrap_means(samples: Floats) -> Floats:
-    """(B, …) the means of bootstrap samples of the first axis of (R, …); rows are resampled together."""
+    """(B, …) the means of bootstrap samples of (R, …) samples; the R rows are resampled as a whole."""
     flat = samples.reshape(len(samples), -1)
     return np.asarray(_weights(len(samples)) @ flat).reshape(RESAMPLES, *samples.shape[1:])
 
@@ -68,10 +68,10 @@ def estimate(samples: Floats, level: float = 0.95) -> Estimate:
 
 
 def studentised_interval(samples: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Bootstrap-t intervals for the means of the columns of (R, M) samples, with ``tail`` left out on either side.
+    """Bootstrap-t intervals for the means of the columns of (R, M) samples, with probability ``tail`` on either side.
 
-    Unlike percentiles, they stay honest far out in the tails of few or skewed samples, which is where a test that
-    answers for many comparisons at once must look.
+    Unlike percentile intervals, they stay accurate far out in the tails of few or skewed samples, which a test of many
+    comparisons at once needs.
     """
     mean, se = samples.mean(axis=0), samples.std(axis=0, ddof=1) / len(samples) ** 0.5
     means = bootstrap_means(samples)
@@ -84,7 +84,7 @@ def studentised_interval(samples: Floats, tail: float) -> tuple[Floats, Floats]:
 
 
 def mean_ranks(finals: Floats) -> Floats:
-    """(A,) the mean over runs of each agent's rank among the (A, R) regrets; 1 is the least, ties share.
+    """(A,) the mean over runs of each agent's rank among the (A, R) regrets; 1 is the least, ties share their ranks.
 
     >>> mean_ranks(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 1.0]])).tolist()
     [1.75, 2.25, 2.0]
@@ -107,7 +107,7 @@ class Summary:
     """One agent on one world: final regret, and how it compares with the reference on the same luck.
 
     Attributes:
-        label: the agent's.
+        label: the agent's label.
         final: regret in round T.
         difference: final regret minus the reference's, run by run; ``None`` for the reference itself.
         improvement: the probability of less regret than the reference; ``None`` for the reference itself.

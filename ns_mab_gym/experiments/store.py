@@ -1,4 +1,4 @@
-"""The result store: one Parquet file for each unit of work, which is there whole or not at all."""
+"""The result store: one Parquet file for each unit of work, which exists in full or not at all."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Store:
     """A folder that holds the results of units of work.
 
     Args:
-        folder: where they are; made if need be, refused if it holds other things.
+        folder: where they are; made if it does not exist, refused if it holds other things.
         code: gives the version of the code that computes a unit; results of another version are set aside.
-        report: takes a line for the reader, about a file that is not as it should be.
+        report: a function that shows a line to the user, about a file that is not as it should be.
     """
 
     def __init__(self, folder: str | Path, code: Callable[[Unit], str], report: Callable[[str], None] = print) -> None:
@@ -57,32 +57,32 @@ class Store:
         self.units.mkdir(exist_ok=True)
         self._lock = _locked(self.folder)
         write_atomically(mark, EXPLANATION.encode())
-        for leftover in self.units.glob(".*.part"):  # of a run that was killed while writing
+        for leftover in self.units.glob(".*.part"):  # left by a run that was killed while writing
             leftover.unlink()
 
     def close(self) -> None:
-        """Let another process use the folder."""
+        """Release the lock, so that another process can use the folder."""
         if self._lock is not None:
             self._lock.close()
 
     def __enter__(self) -> Self:
-        """The store, closed at the end of the block."""
+        """Returns the store, which is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def path(self, unit: Unit) -> Path:
-        """Where the result of a unit is, or will be."""
+        """The path of the file with the result of a unit, whether or not it exists."""
         return self.units / unit.file_name(self.code(unit))
 
     def save(self, unit: Unit, block: Runs) -> None:
-        """Store a result: under its name only when it is whole and on the disk."""
+        """Store a result; the file gets its name only when it is complete and on disk."""
         with guarded(self.folder, "store a result in"):
             write_atomically(self.path(unit), to_parquet(unit, self.code(unit), block))
 
     def load(self, unit: Unit) -> Runs | None:
-        """The result of a unit, or ``None`` where it must be computed; a broken file is reported and set aside."""
+        """The result of a unit, or ``None`` if it must be computed; a broken file is reported and set aside."""
         path = self.path(unit)
         if not path.is_file() and not self._recalled(path):
             return None
@@ -108,7 +108,7 @@ class Store:
             path.replace(self.aside / path.name)
 
     def _recalled(self, path: Path) -> bool:
-        """Whether the file lay aside because another description did not ask for it, and is back."""
+        """Move the file back if it was set aside only because another description did not need it; whether it was."""
         try:
             (self.aside / path.name).replace(path)
         except OSError:
@@ -118,18 +118,18 @@ class Store:
 
 @contextlib.contextmanager
 def guarded(folder: Path, purpose: str) -> Iterator[None]:
-    """Turn what the disk refuses into a :class:`StoreError` of one line."""
+    """Turn errors of the file system into a :class:`StoreError` of one line."""
     try:
         yield
     except OSError as error:
         raise StoreError(
             f"cannot {purpose} {str(folder)!r}: {error.strerror or error}; what is stored there is intact, "
-            f"the same command goes on when this is mended"
+            f"the same command continues when this is fixed"
         ) from error
 
 
 def _locked(folder: Path) -> IO[str] | None:
-    """An open lock on the folder, which ends with the process however it ends."""
+    """An open lock on the folder, which the system releases when the process ends, however it ends."""
     if sys.platform == "win32":
         return None
     import fcntl

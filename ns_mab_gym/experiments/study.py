@@ -17,12 +17,12 @@ TABLE_SUFFIXES = (".csv", ".parquet", ".npz")
 
 @dataclass(frozen=True)
 class Entry:
-    """A name, its parameters and the label under which people see it.
+    """A name with its parameters, and the label that people see.
 
     Attributes:
         name: what the registry calls it.
         parameters: pairs of a parameter and its value, in alphabetical order.
-        label: what tables and figures call it; by default the entry in words.
+        label: what tables and figures call it; by default the entry as text.
         note: what must be said wherever its result is shown.
         group: the family to which it belongs, if an experiment varies one thing within families.
     """
@@ -34,7 +34,7 @@ class Entry:
     group: str = ""
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form, so that equal entries are equal."""
+        """Sort and freeze the parameters, so that entries with equal parameters are equal."""
         object.__setattr__(self, "parameters", tuple(sorted((k, _frozen(v)) for k, v in self.parameters)))
         if not self.label:
             object.__setattr__(self, "label", self.words)
@@ -56,12 +56,12 @@ class Entry:
 
     @property
     def name_in_group(self) -> str:
-        """The label without the name of the family that it belongs to."""
+        """The label without the name of its family."""
         return self.label.removeprefix(self.group).strip(" ,()")
 
     @property
     def file(self) -> Path | None:
-        """The file that it is read from, if there is one: a table of means, or a saved model."""
+        """The file from which it is read, if there is one: a table of means, or a saved model."""
         path = self.kwargs.get("path")
         return None if path is None else Path(path)
 
@@ -103,13 +103,13 @@ class WorldEntry(Entry):
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Every agent on every world, run r of each with the luck of run r.
+    """Every agent on every world; run r has the same luck for all agents.
 
     Attributes:
-        worlds: where they play.
-        agents: who plays.
-        runs: how many runs each.
-        seed: from which the seeds of all runs are derived.
+        worlds: the worlds.
+        agents: the agents.
+        runs: the number of runs of each agent on each world.
+        seed: the number from which the seeds of all runs are derived.
         reference: the label of the agent to which the others are compared; by default the first.
     """
 
@@ -131,12 +131,12 @@ class Experiment:
             object.__setattr__(self, "reference", labels[0])
 
     def on(self, world: WorldEntry) -> Experiment:
-        """The same experiment on one world alone."""
+        """The same experiment on one world only."""
         return replace(self, worlds=(world,))
 
     @property
     def groups(self) -> dict[str, list[AgentEntry]]:
-        """The agents by their families; empty where there are none."""
+        """The agents by their families; empty if there are none."""
         families: dict[str, list[AgentEntry]] = {}
         for agent in self.agents:
             families.setdefault(agent.group, []).append(agent)
@@ -149,7 +149,7 @@ class Study:
 
     Attributes:
         title: the report's heading.
-        experiments: what to run; what two of them have in common is computed once.
+        experiments: the experiments to run; what they have in common is computed once.
     """
 
     title: str
@@ -162,7 +162,7 @@ class Study:
 
 
 class Settings(dict[str, Any]):
-    """A parameter that has parameters of its own, such as a reward law; never changed, so that it has a hash."""
+    """A parameter that has parameters of its own, such as a reward law; hashable, since it is never changed."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(sorted(self.items())))

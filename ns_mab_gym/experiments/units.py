@@ -1,4 +1,4 @@
-"""Units of work: a world, an agent and a block of seeds; what makes two of them the same."""
+"""Units of work: a world, an agent and a block of seeds; and the hash that identifies them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .study import AgentEntry, Experiment, Study, WorldEntry
 
 __all__ = ["BLOCK", "Unit", "blocks_of", "units_of"]
 
-BLOCK = 25  # runs in a unit: about a second of work, the most that a kill can cost a thread
+BLOCK = 25  # runs in a unit: about a second of work, the most that a killed thread can lose
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A block of runs of one agent on one world; labels are no part of it."""
+    """A block of runs of one agent on one world; labels are not part of it."""
 
     world: WorldEntry
     agent: AgentEntry
@@ -28,7 +28,7 @@ class Unit:
     runs: int
 
     def description(self) -> dict[str, Any]:
-        """What is asked for, as plain JSON-able values; a file is what it holds."""
+        """What the unit computes, as plain JSON-able values; a file is described by the hash of its content."""
         return {
             "env": self.world.name,
             "env_kwargs": self.world.kwargs,
@@ -42,7 +42,7 @@ class Unit:
         }
 
     def identity(self, code: str) -> str:
-        """The hash of what is asked and of the code that answers."""
+        """The hash of the description and of the version of the code."""
         asked = json.dumps({"code": code, **self.description()}, sort_keys=True)
         return hashlib.sha256(asked.encode()).hexdigest()
 
@@ -54,7 +54,7 @@ class Unit:
 
 
 def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:
-    """The units that together are all runs of one agent on one world."""
+    """The units that together hold all runs of one agent on one world."""
     bare_world = WorldEntry(world.name, world.parameters)
     bare_agent = AgentEntry(agent.name, agent.parameters)
     starts = range(0, experiment.runs, BLOCK)
@@ -71,7 +71,7 @@ def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> l
 
 
 def units_of(study: Study) -> list[Unit]:
-    """Every unit of a study once, however many of its entries ask for it."""
+    """Every unit of a study once, even if several of its entries need it."""
     return list(
         dict.fromkeys(
             unit

@@ -21,7 +21,7 @@ __all__ = ["RIBBON", "arm_colours", "draw_world", "kept_rounds", "means_figure",
 FEW = 12  # breakpoints that shading can show
 JUMP = 0.05  # of a mean, in one round
 SHADED = 30  # stretches; more of them are told by the ribbon alone
-POINTS = 1_000  # of a line: as many as there are pixels
+POINTS = 2_000  # of a line: two for each pixel, so that peaks stay as high as they are
 DIRECT = 12  # arms that are labelled at their lines
 RIBBON = 0.18  # inches
 

@@ -1,1 +1,1 @@
-"""Playing: the episode loop on any environment, and the compiled engine that gives the same trajectories."""
+"""Playing: the episode loop for any environment, and the compiled engine that gives the same trajectories."""

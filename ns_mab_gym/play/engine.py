@@ -1,4 +1,4 @@
-"""Many runs at once: compiled, on all cores, each equal to the episode that the generic loop plays with its seeds."""
+"""Many runs at once, compiled and on all cores; each equals the episode of the generic loop with the same seeds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .resolving import as_agent, as_env
 
 __all__ = ["simulate"]
 
-POINTS = 500  # of a regret curve
+POINTS = 500  # points of a regret curve
 
 
 def simulate(
@@ -40,16 +40,16 @@ def simulate(
 ) -> Runs:
     """Play an agent on an environment many times.
 
-    Run r has its own pair of seeds, which depends on ``seed`` and r alone: agents that share a seed meet the same
+    Run r has its own pair of seeds, which depends on ``seed`` and r alone: agents that share a seed get the same
     instances and the same luck, and 50 runs are the first half of 100. An agent given by name is tuned by its own
-    paper's formula from what is true of the world (of each instance, if the world is random).
+    paper's formula from the true facts about the world (about each instance, if the world is random).
 
     Args:
         env: an id, a world or its name, a ``"package.module:Class"`` of your own, or an environment.
-        agent: a name, a ``"package.module:Class"`` of your own, an agent, a class, or ``"sb3"`` for a saved model. One
-            without a compiled form, or an environment that is wrapped, goes through the generic loop, with a warning.
+        agent: a name, a ``"package.module:Class"`` of your own, an agent, a class, or ``"sb3"`` for a saved model. An
+            agent without a compiled form, or a wrapped environment, is played in the generic loop, with a warning.
         runs: how many runs.
-        seed: from which all seeds are derived.
+        seed: the number from which all seeds are derived.
         env_kwargs: arguments of the environment.
         agent_kwargs: parameters of the agent, if it is given by name or as a class.
         n_jobs: how many threads; as many as there are cores if not given.
@@ -64,7 +64,7 @@ def simulate(
     seeds = [seed_pair(seed, r) for r in range(first_run, first_run + runs)]
     player, parameters = as_agent(agent, agent_kwargs or {})
     made = as_env(env, env_kwargs or {})
-    if hasattr(player, "wrap"):  # a learner sees the environment as it did in training
+    if hasattr(player, "wrap"):  # a learner needs the environment wrapped as in training
         made = player.wrap(made)
     first_action(made)
     match = Match(made, player, parameters)

@@ -25,7 +25,7 @@ class Trajectory:
         arms: (T,) the arm of each round.
         rewards: (T,) the reward of each round.
         regret: (T,) the cumulative dynamic pseudo-regret Σ_s (μ*_s − μ_{I_s,s}); None if the environment's ``info``
-            does not tell its means.
+            does not contain the means.
         pulls: (K,) how often each arm was played.
         suboptimal_pulls: (K,) N_{i,T}, how often each arm was played while its mean was below the best; None as above.
     """
@@ -53,8 +53,8 @@ def run_episode(
     """Play one episode.
 
     Rewards that arrive late (``info["feedback"]``, see :class:`ns_mab_gym.wrappers.DelayedRewards`) are observed when
-    they arrive; arms that cannot be played (``info["mask"]``, see :class:`ns_mab_gym.wrappers.ArmAvailability`) are
-    told to the agent.
+    they arrive; the agent is told which arms can be played (``info["mask"]``, see
+    :class:`ns_mab_gym.wrappers.ArmAvailability`).
 
     Args:
         env: an environment with a discrete action space.
@@ -120,7 +120,7 @@ def _has(env: gym.Env[Any, Any], attribute: str) -> bool:
 
 
 def first_action(env: gym.Env[Any, Any]) -> int:
-    """The first action of a discrete space; an error for any other."""
+    """The first action of a discrete action space; raises an error for any other space."""
     if not isinstance(env.action_space, gym.spaces.Discrete):
         raise TypeError(f"a bandit agent needs a Discrete action space, {env} has {env.action_space}")
     return int(env.action_space.start)

@@ -1,8 +1,8 @@
-"""What a compiled loop is made of: a hash of functions and of everything that they reach.
+"""Fingerprints of compiled loops: hashes of functions and of everything that they use.
 
-A loop is kept on disk under this hash, so that it is compiled anew just when one of its own functions changes: its
-bytecode, its constants, and the functions, arrays and numbers that it finds under global names, however deep.
-Docstrings, comments and what stands elsewhere in the same files do not count.
+A loop is kept on disk under this hash, so that it is compiled again exactly when one of its own functions changes: its
+bytecode, its constants, or the functions, arrays and numbers that it uses through global names, directly or not.
+Docstrings, comments and other code in the same files do not count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["fingerprint"]
 
 
 def fingerprint(functions: Iterable[Callable[..., Any]], classes: Iterable[type]) -> str:
-    """The hash of these functions, with all that they reach, and of the fields of these named tuples."""
+    """The hash of these functions, of all that they use, and of the fields of these named tuples."""
     parts: dict[str, str] = {}
     waiting: list[Any] = [*functions, *classes]
     while waiting:
@@ -28,8 +28,8 @@ def fingerprint(functions: Iterable[Callable[..., Any]], classes: Iterable[type]
 
 
 def _visit(value: Any, parts: dict[str, str], waiting: list[Any]) -> None:
-    """Note one function or class, and what is still to be visited."""
-    value = getattr(value, "py_func", value)  # of a function that numba has compiled already
+    """Add one function or class to ``parts``, and what it uses to ``waiting``."""
+    value = getattr(value, "py_func", value)  # the Python function, if numba has compiled it already
     key = f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', '')}"
     if key in parts:
         return
@@ -58,9 +58,9 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _constant(value: Any) -> str:
-    """What a global name stands for, as far as compiled code can use it."""
+    """The text of a global value, if it is of a kind that compiled code can use."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{value.shape}{hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
     if isinstance(value, frozenset):
-        return str(sorted(map(repr, value)))  # their own order differs from process to process
+        return str(sorted(map(repr, value)))  # sorted, because the order of a set differs from process to process
     return repr(value) if isinstance(value, int | float | complex | str | tuple | np.generic) else ""

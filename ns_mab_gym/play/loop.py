@@ -1,4 +1,4 @@
-"""The compiled loop: plays a whole episode with the agents' own definitions, at the speed of the hardware."""
+"""The compiled loop: plays a whole episode with the agents' own functions, as machine code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BERNOULLI, GAUSSIAN, BETA = range(3)
 
 
 def law_code(law: Law) -> tuple[int, float] | None:
-    """The number and the parameter by which the compiled loop knows a reward law; None if it does not."""
+    """The number and the parameter of a reward law in the compiled loop; None if the loop does not know the law."""
     if type(law) is Bernoulli:
         return BERNOULLI, 0.0
     if type(law) is Gaussian:
@@ -38,7 +38,7 @@ def law_code(law: Law) -> tuple[int, float] | None:
 
 @register_jitable(forceinline=True)
 def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> float:
-    """A reward with mean ``mu``: the same number that :meth:`ns_mab_gym.rewards.Law.draw` gives."""
+    """A reward with mean ``mu``, the same number that :meth:`ns_mab_gym.rewards.Law.draw` returns."""
     if law == BERNOULLI:
         return 1.0 if rng.random() < mu else 0.0
     if law == GAUSSIAN:
@@ -62,7 +62,7 @@ def _play(
     arms: npt.NDArray[np.int64],  # (T,) out, or empty
     rewards: npt.NDArray[np.float64],  # (T,) out, or empty
 ) -> None:
-    """Act, draw, observe, until the means end."""
+    """Act, draw a reward and observe it in every round of the means; results go into the arrays marked as out."""
     horizon, n_arms = means.shape
     mask = np.ones(n_arms, np.bool_)
     total = 0.0
@@ -104,14 +104,15 @@ _MAKING = threading.Lock()
 
 
 def loop_for(kinds: tuple[type, ...], agent: str) -> Any:
-    """The compiled loop for a state of these classes: its own, and those of the states nested in it.
+    """The compiled loop for a state whose own class and nested states' classes are these.
 
-    It is kept on disk under the hash of what it is made from, so that no other agent's edit touches it. Where another
-    process could not find the class of the state again (one of ``__main__``), it is compiled for this process alone.
+    It is kept on disk under the hash of the code it is made from, so that edits of other agents do not invalidate it.
+    If another process could not import the class of the state (one of ``__main__``), it is compiled for this process
+    only.
 
     Args:
         kinds: the classes.
-        agent: what to call it when it says that it is being compiled.
+        agent: the agent's name, for the message that the loop is being compiled.
     """
     rules = tuple(function for kind in kinds if kind in RULES for function in RULES[kind] if function is not None)
     with _MAKING:
@@ -126,7 +127,7 @@ def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], agent:
     title = f"play_{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_"
     made_of = fingerprint([_play, beta_quantile, *rules], kinds)
     played = FunctionType(_play.__code__, _play.__globals__, title + made_of[:16])
-    played.__qualname__ = played.__name__  # which names the files that numba keeps
+    played.__qualname__ = played.__name__  # numba names its cache files after it
     played.__module__ = _play.__module__
     loop = njit(cache=True, nogil=True)(played)
     _announce(loop, title, agent)
@@ -134,7 +135,7 @@ def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], agent:
 
 
 def _announce(loop: Any, title: str, agent: str) -> None:
-    """Say that compiling takes a while, if nothing is on disk; what an older version left there is removed."""
+    """Announce that compiling takes a while, if the loop is not on disk; files of older versions are removed."""
     folder = Path(loop.stats.cache_path)
     kept = list(folder.glob(f"loop.{glob.escape(title)}*"))
     if any(file.name.startswith(f"loop.{loop.py_func.__name__}") for file in kept):

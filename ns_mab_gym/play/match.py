@@ -1,4 +1,4 @@
-"""An agent on an environment: what all of its runs share, and how one of them is played."""
+"""A pairing of an agent and an environment: what all of its runs share, and how one run is played."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Match", "known_of"]
 
 
 class Match:
-    """An agent and an environment, and what is true of every run of theirs.
+    """An agent and an environment, and what all of their runs share.
 
     Args:
         env: the environment, wrapped as the agent needs it.
@@ -47,7 +47,7 @@ class Match:
         if self.bandit is not None and not self.bandit.world.random:
             world, law = self.bandit.world, self.bandit.law
             means = self.bandit.means
-            if self.bandit._given:  # by options of a reset; the next reset, which begins a run, forgets them
+            if self.bandit._given:  # the means came with a reset's options; the next reset drops them
                 means = drawn_means(world, law)
             self.fixed = means, known_of(means, world, law)
             check_match(env, self.agent_for(self.fixed[1]))
@@ -63,7 +63,7 @@ class Match:
             known_parameters(f"agent {self.agent!r}", self.agent_kwargs, allowed)
 
     def why_generic(self) -> str | None:
-        """Why the compiled loop cannot play this; None if it can."""
+        """The reason why the compiled loop cannot play this pairing; None if it can."""
         from .loop import law_code
 
         if self.bandit is None or type(self.bandit) is not NSBanditEnv:
@@ -82,7 +82,7 @@ class Match:
         return self.agent if isinstance(self.agent, type) else type(self.agent)
 
     def instance(self, seed: int) -> tuple[npt.NDArray[np.float64], Knowledge, np.random.Generator]:
-        """The means that the environment plays after ``reset(seed=seed)``, what is true of them, and the luck."""
+        """The means that the environment plays after ``reset(seed=seed)``, their facts, and the luck's generator."""
         assert self.bandit is not None
         means_rng, luck = streams(seeding.np_random(seed)[0])
         if self.fixed is not None:
@@ -92,7 +92,7 @@ class Match:
         return means, known_of(means, world, law), luck
 
     def best_of(self, means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The largest mean of each round; of a fixed world, computed once."""
+        """The largest mean of each round; computed only once if the world is fixed."""
         from .loop import best_means
 
         if self.fixed is None:
@@ -149,7 +149,7 @@ class Match:
 
 
 def _plays_a_rule(kind: type) -> bool:
-    """Whether what agents of this class do is the rule of their state, and no more: a subclass may do otherwise."""
+    """Whether agents of this class do exactly what the rule of their state says; a subclass may override that."""
     from ..agents.core.protocol import Agent
 
     return issubclass(kind, Agent) and kind.act is Agent.act and kind.observe is Agent.observe
@@ -166,7 +166,7 @@ def _wrapper(env: gym.Env[Any, Any]) -> str | None:
 
 
 def known_of(means: npt.NDArray[np.float64], world: World, law: Law) -> Knowledge:
-    """What is true of an instance; σ as the world's author states it, where that is stated."""
+    """The facts about an instance; σ as stated by the world's author, if it is stated."""
     known = knowledge(means)
     if world.lipschitz is not None:
         known = replace(known, lipschitz=world.lipschitz)
@@ -174,5 +174,5 @@ def known_of(means: npt.NDArray[np.float64], world: World, law: Law) -> Knowledg
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Without arrays, of which one per run would fill the memory."""
+    """The parameters without arrays, because one array per run would fill the memory."""
     return {name: value for name, value in parameters.items() if not isinstance(value, np.ndarray)}

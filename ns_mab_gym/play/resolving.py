@@ -1,4 +1,4 @@
-"""From what a user names to what is played: environments from ids and worlds, agents from names and saved models."""
+"""Turns what a user names into objects: environments from ids and worlds, agents from names and saved models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..worlds.world import World
 
 __all__ = ["MODELS", "as_agent", "as_env", "names_a_world"]
 
-# Names of saved models: the function that loads one, and the parameters that it takes.
+# name of a kind of saved models: the function that loads one, and the parameters that it takes.
 MODELS = {"sb3": ("ns_mab_gym.rl.sb3_agent:SB3Agent.load", ("path", "algo", "deterministic", "name"))}
 
 
@@ -28,7 +28,7 @@ def names_a_world(env: object) -> bool:
 
 
 def as_env(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
-    """The environment of an id, of a world (itself, its class or its name), or the one that was given."""
+    """The environment of an id or of a world (an object, a class or a name); an environment is returned as it is."""
     if isinstance(env, World) or (isinstance(env, type) and issubclass(env, World)) or names_a_world(env):
         world = env if isinstance(env, World) else None
         own = {} if world else {key: kwargs[key] for key in _parameters(env) if key in kwargs}
@@ -50,7 +50,7 @@ def _parameters(world: Any) -> tuple[str, ...]:
 
 
 def as_agent(agent: Any, kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The agent, or its name or class, with the parameters that are still to be given; a saved model is loaded."""
+    """The agent, or its name or class, with the parameters that remain to be passed; a saved model is loaded."""
     if not isinstance(agent, str) or agent not in MODELS:
         return agent, dict(kwargs)
     path, allowed = MODELS[agent]

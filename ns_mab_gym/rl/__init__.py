@@ -1,4 +1,4 @@
-"""The bridge to Stable-Baselines3: the native vector environment as its ``VecEnv``, its models as our agents."""
+"""Connects to Stable-Baselines3: the native vector environment as its ``VecEnv``, and its models as agents."""
 
 try:
     import stable_baselines3  # noqa: F401

@@ -1,4 +1,4 @@
-"""The learning algorithms by name. A new one is one row."""
+"""The learning algorithms by name. A new one is one row of the table."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def algorithm(name: str) -> Any:
 
 
 def name_of(model: Any) -> str:
-    """The name of a model's algorithm; that of its class if it is not in the table."""
+    """The name of a model's algorithm, or of its class if it is not in the table."""
     kind = type(model).__name__
     return next((name for name, (_, class_name) in ALGORITHMS.items() if class_name == kind), kind.lower())

@@ -1,4 +1,4 @@
-"""A trained model beside the zoo: on instances it has not seen and on the paper's abrupt world."""
+"""Compares a trained model with the zoo, on instances it has not seen and on the paper's abrupt world."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .training import Training
 __all__ = ["ABRUPT", "HELD_OUT", "compare", "numbers", "play", "table"]
 
 RIVALS = ("beta-swts", "ts", "random")
-SEED = 1_000_003  # from which the seeds of the evaluation are derived; training derives none from it
+SEED = 1_000_003  # the seeds of the evaluation are derived from it, those of training are not
 HELD_OUT, ABRUPT = "held-out instances", "the paper's abrupt world"
 
 
 def play(
     agent: SB3Agent, env: str, env_kwargs: Mapping[str, Any], runs: int, rivals: Sequence[str] = RIVALS
 ) -> dict[str, Runs]:
-    """The model and its rivals on the same instances with the same luck."""
+    """The runs of the model and its rivals, on the same instances with the same luck."""
     players: dict[str, Any] = {agent.name: agent, **{name: name for name in rivals}}
     return {
         label: simulate(env, player, runs=runs, seed=SEED, env_kwargs=env_kwargs) for label, player in players.items()
@@ -31,7 +31,7 @@ def play(
 
 
 def compare(agent: SB3Agent, training: Training, runs: int) -> dict[str, dict[str, Runs]]:
-    """Held-out instances of what it was trained on, and the paper's abrupt world at the same horizon if K fits."""
+    """The runs on held-out instances of its training world, and on the paper's abrupt world if it has as many arms."""
     results = {HELD_OUT: play(agent, training.env, training.env_kwargs, runs)}
     horizon = results[HELD_OUT][agent.name].horizon
     n_arms = int(gym.make("NSBandit-Abrupt-v0").action_space.n)  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ def compare(agent: SB3Agent, training: Training, runs: int) -> dict[str, dict[st
 
 
 def numbers(curves: Mapping[str, Runs]) -> list[dict[str, Any]]:
-    """Runs and final regret of each, and the paired difference from the first, with standard errors."""
+    """For each agent, the runs, the final regret and the paired difference from the first, with standard errors."""
     first = next(iter(curves.values())).final
     rows = []
     for label, curve in curves.items():
@@ -66,7 +66,7 @@ def _se(samples: Any) -> float:
 
 
 def table(title: str, curves: Mapping[str, Runs]) -> str:
-    """The numbers as text."""
+    """The numbers as a table in plain text."""
     rows, first = numbers(curves), next(iter(curves.values()))
     lines = [f"{title}: {len(first)} runs, regret in round {first.horizon:,}"]
     lines.append(f"{'agent':<18}{'regret':>9}{'se':>7}   more than {rows[0]['agent']}, paired")

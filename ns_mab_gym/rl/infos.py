@@ -1,4 +1,4 @@
-"""From Gymnasium's dictionary of arrays to Stable-Baselines3's list of dictionaries, when somebody looks."""
+"""Turns Gymnasium's dictionary of arrays into Stable-Baselines3's list of dictionaries, when it is first read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def split_infos(infos: Info, n: int) -> list[Info]:
-    """One dictionary per environment, of Python numbers and of rows of arrays; column by column, hence fast."""
+    """One dictionary per environment, of Python numbers and rows of arrays; built column by column, which is fast."""
     keys = [key for key in infos if not key.startswith("_")]
     present = {key: infos.get(f"_{key}") for key in keys}
     if all(mask is None or mask.all() for mask in present.values()):
@@ -42,10 +42,10 @@ def _column(values: Any, n: int) -> list[Any]:
 
 
 class LazyInfos(Sequence[Info]):
-    """A list of dictionaries that is built when first looked at.
+    """A list of dictionaries that is built when it is first read.
 
     Args:
-        infos: what a vector environment with ``SAME_STEP`` autoreset told.
+        infos: the infos of a vector environment with ``SAME_STEP`` autoreset.
         terminated: (N,)
         truncated: (N,)
     """
@@ -64,7 +64,7 @@ class LazyInfos(Sequence[Info]):
         split = split_infos(infos, n)
         if final_info is not None:
             for info, last in zip(split, split_infos(final_info, n), strict=True):
-                info |= last  # what a wrapper noted of the episode, such as its return, stays
+                info |= last  # what a wrapper recorded about the episode, such as its return, stays
         timed_out = (self._truncated & ~self._terminated).tolist()
         for i, info in enumerate(split):
             info["TimeLimit.truncated"] = timed_out[i]

@@ -1,4 +1,4 @@
-"""How the observations of a model were made: the wrappers between the environment and the learner."""
+"""Records how the observations of a model were made: the wrappers between the environment and the learner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Recipe = list[tuple[str, dict[str, Any]]]  # names in ns_mab_gym.wrappers and th
 
 
 def recipe_of(venv: Any) -> Recipe:
-    """The observation wrappers of a Stable-Baselines3 ``VecEnv``; none if there is no environment to look at."""
+    """The observation wrappers of a Stable-Baselines3 ``VecEnv``; empty if there is no environment."""
     base = getattr(venv, "unwrapped", None)
     layer: Any = base.envs if isinstance(base, SB3VecEnv) else next(iter(getattr(base, "envs", [])), None)
     recipe: Recipe = []

@@ -1,4 +1,4 @@
-"""A trained model as an agent of our protocol."""
+"""A trained model as an agent."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from .recipe import apply, recipe_of
 __all__ = ["SB3Agent"]
 
 STREAM = threading.Lock()  # torch has one generator for all threads
-NOTE = "ns_mab_gym"  # the attribute of a saved model that says how it was trained
+NOTE = "ns_mab_gym"  # the attribute of a saved model that records how it was trained
 
 
 class SB3Agent:
-    """A Stable-Baselines3 model that plays where agents play: ``run_episode``, ``simulate``, plots and reports.
+    """A Stable-Baselines3 model that plays wherever agents play: ``run_episode``, ``simulate``, plots and reports.
 
     Everything it knows comes with the observation, so the environment must be wrapped as it was in training:
-    :meth:`wrap` does that, and agents that need no observation can play the same environment beside it. The hidden
-    state of a recurrent policy is kept from round to round. Whatever the policy draws, it draws from a stream of the
-    agent's own that follows ``reset(seed)``; the global one of torch is left as it was.
+    :meth:`wrap` does that, and agents that need no observation can play the same environment too. The hidden
+    state of a recurrent policy is kept from round to round. The policy draws from a random stream of the agent's
+    own, seeded by ``reset(seed)``; torch's global stream is left as it was.
 
     Args:
         model: a trained PPO, A2C, DQN, RecurrentPPO or MaskablePPO.
         deterministic: play the likeliest arm instead of drawing one; ``None`` draws where the policy is a distribution
-            (a policy trained to explore needs its chance) and not for DQN, which has none.
+            (a policy trained to explore needs its randomness) and not for DQN, whose policy is deterministic.
         name: what plots and tables call it.
     """
 
-    only_generic = True  # a network has no compiled form, and nobody expects one
-    handles_delay = True  # whether rewards come late is in the observation it was trained on
+    only_generic = True  # a network has no compiled form; simulate does not warn about it
+    handles_delay = True  # late rewards reach it through the observation, as in training
 
     def __init__(self, model: Any, *, deterministic: bool | None = None, name: str | None = None) -> None:
         self.model = model
@@ -91,14 +91,14 @@ class SB3Agent:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What tables say about it."""
+        """The parameters that tables show."""
         return {"n_arms": self.n_arms, "algorithm": self.algorithm, "deterministic": self.deterministic}
 
     def __repr__(self) -> str:
         return f"SB3Agent({self.algorithm}, n_arms={self.n_arms}, deterministic={self.deterministic})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SB3Agent:
-        """A new player of the same model, which playing does not change."""
+        """A new agent with the same model, which is shared because playing does not change it."""
         return SB3Agent(self.model, deterministic=self.deterministic, name=self.name)
 
     def reset(self, seed: int | None = None) -> None:
@@ -122,7 +122,7 @@ class SB3Agent:
         shown = self._checked(observation)
         masks = {"action_masks": mask} if mask is not None else {}
         if masks and not self.handles_mask:
-            raise ValueError(f"{self.algorithm} knows of no masks; train a MaskablePPO, or use beta-swts or sw-ucb")
+            raise ValueError(f"{self.algorithm} cannot use masks; train a MaskablePPO, or use beta-swts or sw-ucb")
         with self._own_stream():
             arm, self._hidden = self.model.predict(
                 shown,
@@ -135,7 +135,7 @@ class SB3Agent:
         return int(arm)
 
     def observe(self, arm: int, reward: float) -> None:
-        """Nothing to take in: the next observation tells."""
+        """Do nothing: the next observation contains the reward."""
 
     @contextmanager
     def _own_stream(self) -> Iterator[None]:

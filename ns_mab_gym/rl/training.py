@@ -1,4 +1,4 @@
-"""Training: which algorithm, on what, for how long; with settings that work on random piecewise worlds."""
+"""Training of models: algorithm, worlds and duration, with settings that work on random piecewise worlds."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ SETTINGS: dict[str, tuple[int, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Training:
-    """What to train.
+    """Describes what to train, and on what.
 
     Attributes:
         algo: ``"ppo"``, ``"a2c"``, ``"recurrent-ppo"`` or ``"dqn"``.
         env: the id of an environment whose instances are random.
         env_kwargs: its arguments.
-        windows: of the windowed statistics in the observation; none for the bare observation.
+        windows: the windows of the statistics in the observation; empty for the bare observation.
         timesteps: environment steps, all environments together.
-        seed: of the networks, the instances and the luck.
+        seed: the seed of the networks, the instances and the luck.
     """
 
     algo: str = "ppo"
@@ -82,14 +82,14 @@ class Training:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """The mean regret of the episodes that ended, over the steps taken until then."""
+    """The mean regret of finished episodes, and the number of steps taken until then."""
 
     steps: npt.NDArray[np.int64]
     regret: npt.NDArray[np.float64]
 
 
 class RegretMeter(VectorWrapper):
-    """Adds up the regret of episodes, from arrays, while a learner learns."""
+    """Adds up the regret of episodes while a learner is trained."""
 
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
@@ -110,7 +110,7 @@ class RegretMeter(VectorWrapper):
 
     @property
     def curve(self) -> LearningCurve:
-        """What was noted so far."""
+        """The learning curve so far."""
         steps, regret = zip(*self._points, strict=True) if self._points else ((), ())
         return LearningCurve(np.array(steps, np.int64), np.array(regret))
 

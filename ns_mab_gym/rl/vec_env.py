@@ -1,4 +1,4 @@
-"""The native vector environment as Stable-Baselines3 wants it."""
+"""The native vector environment in the form that Stable-Baselines3 expects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
     """A Stable-Baselines3 ``VecEnv`` over a Gymnasium vector environment, wrapped or not, with the speed of arrays.
 
     It returns what ``DummyVecEnv`` over the single environments returns, to the bit: ``terminal_observation`` and
-    ``TimeLimit.truncated`` in the infos, a list of dictionaries that is built only if somebody looks at it.
+    ``TimeLimit.truncated`` in the infos, a list of dictionaries that is built only when it is read.
 
     >>> import gymnasium as gym, ns_mab_gym
     >>> envs = SB3VecEnv(gym.make_vec("NSBandit-Abrupt-v0", num_envs=4))
@@ -65,11 +65,11 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         raise ValueError("SB3VecEnv takes the same options for all sub-environments, or means for each of them")
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Take note of the arms to pull."""
+        """Store the arms to pull."""
         self._actions = actions
 
     def step_wait(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], Any]:
-        """Pull the arms that were noted."""
+        """Pull the stored arms and return what follows."""
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         over = terminated | truncated
         if over.any():
@@ -88,7 +88,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         return list(self.envs.render() or [None] * self.num_envs)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the vector environment or of a wrapper: the part of each, or once for each."""
+        """An attribute of the vector environment or a wrapper: each sub-environment's entry, or the same for each."""
         value = self._find(attr_name)
         return [value[i] if attr_name in PER_ENV else value for i in self._get_indices(indices)]
 

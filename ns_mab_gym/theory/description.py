@@ -1,4 +1,4 @@
-"""Everything this package can say about a world, in one record that prints as a table."""
+"""Everything that the theory says about a world, in one record that prints as a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Description", "WindowFacts", "describe"]
 
 @dataclass(frozen=True)
 class WindowFacts:
-    """What a window of τ rounds sees: the size of F′_τ and the gap Δ_τ."""
+    """Facts about a window of τ rounds: the size of F′_τ and the gap Δ_τ."""
 
     window: int
     unlearnable: int
@@ -30,18 +30,18 @@ class WindowFacts:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Description(Knowledge):
-    """A world described: a `Knowledge` that agents take, with what else the theory says of the means.
+    """The description of a world: a `Knowledge` that agents accept, with what else the theory says about the means.
 
     Attributes:
         general_breakpoints: the fewest general breakpoints (Definition 6); None if some round has two best
             arms.
-        tied_rounds: rounds with two or more best arms.
-        smallest_lead: the smallest positive difference between the best and the second mean of a round.
-        delta: Δ′ of the near-ties.
-        near_ties: |F_{Δ′,T}|, rounds in which any two arms differ by less than Δ′.
+        tied_rounds: the number of rounds with two or more best arms.
+        smallest_lead: the smallest positive difference between the best and the second-best mean of a round.
+        delta: Δ′, the difference below which two arms nearly tie.
+        near_ties: |F_{Δ′,T}|, the number of rounds in which any two arms differ by less than Δ′.
         tie_factor: F of |F_{Δ′,n}| ≤ F n^β.
-        tie_power: β of it.
-        windows: what some windows see: a quarter of the recommended one, itself, four times it.
+        tie_power: β of the same inequality.
+        windows: facts about a quarter of the recommended window, about itself and about four times it.
         recommended: the recommended window and the reason.
     """
 
@@ -81,16 +81,16 @@ class Description(Knowledge):
 
 
 def describe(means: npt.ArrayLike, *, agent: str | None = None, delta: float | None = None) -> Description:
-    """Describe a world: what the literature's formulas ask for, the paper's sets and gaps, and a window.
+    """Describe a world: what tuning formulas need to know, the paper's sets and gaps, and a recommended window.
 
-    The record is a `Knowledge`: ``agents.make("rexp3", knowledge=describe(means))``. Where only that is
-    needed, `knowledge` is cheaper.
+    The record is a `Knowledge`: ``agents.make("rexp3", knowledge=describe(means))``. If only that is
+    needed, `ns_mab_gym.means.knowledge` is faster.
 
     Args:
         means: the (T, K) matrix of means.
         agent: whose window to recommend, "beta-swts" or "gamma-swgts"; None for the former if all means lie in
             [0, 1], else the latter.
-        delta: Δ′, below which two arms nearly tie; None for a twentieth of the spread of all means.
+        delta: Δ′, the difference below which two arms nearly tie; None for a twentieth of the spread of all means.
     """
     matrix = as_means(means)
     lead = leaders(matrix)

@@ -19,7 +19,7 @@ from ..means import Floats, Ints
 __all__ = ["Windows", "as_windows", "trailing", "trailing_at"]
 
 Windows = int | Sequence[int]
-NOTHING: dict[np.ufunc, float] = {np.minimum: np.inf, np.maximum: -np.inf}  # the extremes of no rounds
+NOTHING: dict[np.ufunc, float] = {np.minimum: np.inf, np.maximum: -np.inf}  # the extremes of an empty window
 
 
 def as_windows(window: Windows, horizon: int) -> list[int]:
@@ -32,10 +32,10 @@ def as_windows(window: Windows, horizon: int) -> list[int]:
 
 
 def trailing(signal: Floats, extreme: np.ufunc, windows: Sequence[int]) -> Iterator[Floats]:
-    """The extreme of the rounds t − τ, …, t − 1 for every round t, for each τ of ``windows``, which ascend.
+    """The extreme of the rounds t − τ, …, t − 1 for every round t, for each τ of ``windows``, in ascending order.
 
-    Windows are clipped at round 1. The first entry stands for the empty window: it is the extreme of nothing,
-    +∞ for ``np.minimum`` and −∞ for ``np.maximum``.
+    Windows are clipped at round 1. The first entry belongs to the empty window: it is +∞ for ``np.minimum`` and
+    −∞ for ``np.maximum``.
     """
     for ladder, more in _ladders(signal, extreme, windows):
         result = np.empty(len(signal))
@@ -46,7 +46,7 @@ def trailing(signal: Floats, extreme: np.ufunc, windows: Sequence[int]) -> Itera
 
 
 def trailing_at(signal: Floats, extreme: np.ufunc, windows: Sequence[int], places: Ints) -> Iterator[Floats]:
-    """The entries of `trailing` at some places, 0-based, at little more than the price of the ladder."""
+    """The entries of `trailing` at some places, 0-based, at little more than the cost of the doublings."""
     late = places[places > 0] - 1
     for ladder, more in _ladders(signal, extreme, windows):
         result = np.full(len(places), NOTHING[extreme])
@@ -55,7 +55,7 @@ def trailing_at(signal: Floats, extreme: np.ufunc, windows: Sequence[int], place
 
 
 def _ladders(signal: Floats, extreme: np.ufunc, windows: Sequence[int]) -> Iterator[tuple[Floats, int]]:
-    """For each window, extremes over a power of two of rounds, and by how much the window is longer."""
+    """For each window, the extremes over the largest power of two of rounds in it, and how many rounds it is longer."""
     length, ladder = 1, signal[:-1].copy()  # ladder[s]: the extreme of the last ``length`` entries up to s
     for window in (min(window, len(ladder)) for window in windows):
         while 2 * length <= window:

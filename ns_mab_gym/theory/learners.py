@@ -17,7 +17,7 @@ BERNOULLI = 0.5  # λ: Bernoulli rewards are ¼-subgaussian
 
 
 class AssumptionError(ValueError):
-    """A theorem was asked for outside its assumptions; the message names the one that fails."""
+    """A theorem's assumption does not hold; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Learner:
     gamma: float | None
 
     def effort(self, window: int, gap: Floats) -> Floats:
-        """Pulls of a worse arm in every τ learnable rounds, with unit constants: term (B) times τ/T.
+        """The number of pulls of a worse arm in every τ learnable rounds, with unit constants: term (B) times τ/T.
 
         ln τ / Δ² for Beta-SWTS, ln(τΔ² + e⁶) / (γΔ²) for γ-SWGTS; 0 for an infinite gap. The gap is positive.
         """
         finite = np.isfinite(gap)
         square = np.square(np.where(finite, gap, 1.0))
-        with np.errstate(divide="ignore", over="ignore"):  # a gap too small to square costs infinitely much
+        with np.errstate(divide="ignore", over="ignore"):  # a gap whose square is 0 gives an infinite number of pulls
             if self.gamma is None:
                 pulls = math.log(window) / square
             else:
@@ -43,7 +43,7 @@ class Learner:
 
     @property
     def forced(self) -> float:
-        """Forced plays of an arm in every τ rounds: term (C) times τ/T."""
+        """The number of forced plays of an arm in every τ rounds: term (C) times τ/T."""
         return 0.0 if self.gamma is None else 1.0
 
 

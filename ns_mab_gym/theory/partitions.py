@@ -32,9 +32,9 @@ def phases(means: npt.ArrayLike, *, general: bool = False) -> list[range]:
 
 
 def pseudophases(means: npt.ArrayLike, window: int, *, general: bool = False) -> list[range]:
-    """The pseudophases F*_{ψ,τ} (Definition 5): each phase but the first without its first τ rounds.
+    """The pseudophases F*_{ψ,τ} (Definition 5): each phase, except the first, without its first τ rounds.
 
-    Empty where the phase has at most τ rounds. In a pseudophase a window of τ rounds sees one phase only.
+    A pseudophase is empty if its phase has at most τ rounds. In a pseudophase a window of τ rounds sees one phase only.
     """
     first, *later = phases(means, general=general)
     [tau] = as_windows(window, first.stop)
@@ -61,11 +61,11 @@ def general_breakpoints(means: npt.ArrayLike) -> Ints:
     """The fewest general breakpoints b_1 < b_2 < … (Definition 6), found by a sweep from left to right.
 
     Between two of them the best arm's smallest mean exceeds every other arm's largest. Each phase is made as
-    long as it can be; that is the fewest possible, for any part of a phase is itself admissible. As in
+    long as possible, which gives the fewest breakpoints, because any part of a phase is itself admissible. As in
     `phases`, the last phase ends with round T.
 
     Raises:
-        ValueError: if two arms share the best mean in some round, for no phase can then contain that round.
+        ValueError: if two arms share the best mean in some round, because no phase can contain that round.
 
     >>> general_breakpoints([[0.9, 0.5], [0.6, 0.4], [0.7, 0.3], [0.5, 0.4], [0.4, 0.8]])
     array([4, 5])
@@ -81,10 +81,10 @@ def general_breakpoints(means: npt.ArrayLike) -> Ints:
 
 
 def general_breakpoints_of(lead: Leaders) -> Ints:
-    """The sweep of `general_breakpoints`, where no round has a tie.
+    """The sweep of `general_breakpoints`, for means without ties.
 
     The best arm must not change within a phase, so every change of it is a breakpoint; only runs of one best
-    arm in which some leading mean is no more than some rival's need to be walked through.
+    arm in which some leading mean is at most some rival's mean need to be searched.
     """
     starts = np.concatenate(([0], np.flatnonzero(lead.arm[1:] != lead.arm[:-1]) + 1))
     lowest, highest = np.minimum.reduceat(lead.best, starts), np.maximum.reduceat(lead.rival, starts)

@@ -1,4 +1,4 @@
-"""Which window fits a world, and why, from all of its means or from as little as the horizon."""
+"""Which window fits a world, and why, from all of its means or from the horizon alone."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .theorems import bounds
 __all__ = ["CRITERIA", "Recommendation", "recommend_window", "window_grid"]
 
 CRITERIA = ("regret", "theorem")
-FLAT = 1.05  # a curve whose largest value is within this factor of its least tells no window from another
-NEARLY = 1.25  # another valley of the curve within this factor of the least is worth a word
+FLAT = 1.05  # a curve whose largest and smallest values are within this factor cannot rank windows
+NEARLY = 1.25  # another local minimum within this factor of the least is mentioned
 TOO_CLOSE = "the means differ too little for the bounds to tell windows apart, so the paper's 4√(T ln T)"
 
 
@@ -55,12 +55,12 @@ def recommend_window(
     says τ ∝ √(T ln T/Υ); the factor 4 makes one breakpoint give the paper's own 4√(T ln T).
 
     Args:
-        world: the (T, K) matrix of means, or what is known of it.
+        world: the (T, K) matrix of means, or what is known about it.
         agent: "beta-swts" or "gamma-swgts".
         gamma: γ of gamma-swgts; None for the largest allowed.
         subgaussian: λ of the rewards; ½ for Bernoulli.
         by: what to minimise: "regret" for `regret_curve`, "theorem" for the total of Theorem 1 or 2 as it
-            stands. The latter is often least where hardly a round is learnable; see
+            stands. The latter is often smallest where hardly any round is learnable; see
             `ns_mab_gym.theory.regret_curves`.
 
     >>> print(recommend_window(Knowledge(horizon=50_000)))
@@ -94,7 +94,7 @@ def _from_means(matrix: Floats, agent: str, gamma: float | None, subgaussian: fl
 
 
 def _beside(curve: RegretCurve) -> str:
-    """What half and twice the best window would cost, and whether some other window is nearly as good, in words."""
+    """A text that says what half and twice the best window would cost, and whether another window is nearly as good."""
     least, best = curve.total.min(), curve.best
     half, twice = np.interp([best / 2, best * 2], curve.windows, curve.total) / least - 1
     if best == curve.windows[-1]:
@@ -103,7 +103,7 @@ def _beside(curve: RegretCurve) -> str:
 
 
 def _rival(curve: RegretCurve) -> str:
-    """Another valley of the curve that is nearly as deep, in words; nothing if there is none."""
+    """A text that names another local minimum of the curve that is nearly as low; empty if there is none."""
     total = curve.total
     least = total.min()
     falls, rises = np.diff(total, prepend=-np.inf) < 0, np.diff(total, append=np.inf) >= 0
@@ -134,5 +134,5 @@ def _from_facts(known: Knowledge) -> Recommendation:
 
 
 def _held(window: int, horizon: int, reason: str) -> Recommendation:
-    """The window within 1..T."""
+    """The recommendation, with the window limited to 1..T."""
     return Recommendation(min(max(window, 1), horizon), reason)

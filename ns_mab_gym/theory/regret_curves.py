@@ -1,9 +1,9 @@
-"""The theorems round by round and arm by arm: a regret for every window that can be minimised.
+"""The theorems applied round by round and arm by arm, which gives a regret for every window that can be minimised.
 
 Theorems 1 and 2 charge every learnable round with the smallest gap of the whole horizon, and every
-unlearnable one as a lost pull. As a curve over τ that is of little use: one close race anywhere makes (B)
-exceed T, and the minimum lies at windows that leave next to nothing learnable. Their proofs look at each
-round and arm on its own, through Δ_{i,t,τ}; so does this module, and it weighs a pull with what it loses.
+unlearnable one as a lost pull. As a curve over τ that is of little use: one small gap anywhere makes (B)
+exceed T, and the minimum lies at windows that leave hardly any round learnable. Their proofs look at each
+round and arm on its own, through Δ_{i,t,τ}; so does this module, and it weighs a pull with its regret.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .learners import BERNOULLI, Learner, as_learner
 
 __all__ = ["RegretCurve", "regret_curve"]
 
-SAMPLE = 100_000  # sampled rounds times arms: more changes the recommended window by less than a grid step
+SAMPLE = 100_000  # sampled rounds times arms; more would change the recommended window by less than a grid step
 
 
 class RegretCurve(NamedTuple):
     """A regret for each window, with unit constants: a shape, not a guarantee."""
 
     windows: list[int]
-    unlearnable: Floats  # (W,) what arms with Δ_{i,t,τ} ≤ 0 cost: (A)
-    learnable: Floats  # (W,) what the others cost, forced plays included: (B) and (C)
+    unlearnable: Floats  # (W,) the regret of arms with Δ_{i,t,τ} ≤ 0: (A)
+    learnable: Floats  # (W,) the regret of the others, forced plays included: (B) and (C)
 
     @property
     def total(self) -> Floats:
@@ -37,7 +37,7 @@ class RegretCurve(NamedTuple):
 
     @property
     def best(self) -> int:
-        """The window of least regret; of several the longest, which forgets least."""
+        """The window with the least regret; if several tie, the longest, which forgets least."""
         return self.windows[-1 - int(self.total[::-1].argmin())]
 
 
@@ -74,7 +74,7 @@ def regret_curve(
 
 
 def _sample(horizon: int, arms: int) -> Ints:
-    """Rounds to look at, 0-based and ascending; drawn rather than equidistant, so as not to beat with a period."""
+    """The sampled rounds, 0-based and ascending; random rather than equidistant, so as not to align with a period."""
     size = max(1, SAMPLE // arms)
     if horizon <= size:
         return np.arange(horizon)
@@ -90,7 +90,7 @@ def _losses(means: Floats) -> tuple[Floats, Ints]:
 
 
 def _extremes(matrix: Floats, windows: list[int], rounds: Ints) -> tuple[Floats, Floats]:
-    """The window's minimum of i*(t) (W, S) and maximum of every arm (W, K, S), at the sampled rounds."""
+    """For every window and sampled round, the minimum of i*(t) (W, S) and the maximum of every arm (W, K, S)."""
     best = matrix[rounds].argmax(axis=1)
     lows = np.empty((len(windows), len(rounds)))
     highs = np.empty((len(windows), matrix.shape[1], len(rounds)))
@@ -104,8 +104,8 @@ def _extremes(matrix: Floats, windows: list[int], rounds: Ints) -> tuple[Floats,
 
 
 def _costs(learner: Learner, window: int, gaps: Floats, loss: Floats) -> tuple[float, float]:
-    """What confusable and distinguishable arms cost in the sampled rounds; gaps and losses are (K, S)."""
-    confusable = (gaps <= 0) | (gaps == np.inf)  # infinite: the empty window of round 1
+    """The regret of confusable and of distinguishable arms in the sampled rounds; gaps and losses are (K, S)."""
+    confusable = (gaps <= 0) | (gaps == np.inf)  # an infinite gap belongs to the empty window of round 1
     effort = learner.effort(window, np.where(confusable, 1.0, gaps)) + learner.forced
     most = np.where(confusable, 1.0, np.minimum(effort / window, 1.0))
     played = np.diff(np.minimum(np.cumsum(most, axis=0), 1.0), axis=0, prepend=0.0)

@@ -22,15 +22,15 @@ __all__ = ["gap", "gaps", "learnable_set", "margins", "margins_of", "unlearnable
 
 
 def unlearnable_set(means: npt.ArrayLike, window: Windows) -> Mask:
-    """F′_τ: rounds whose best arm does not stand out from the last τ rounds (Definition 1).
+    """F′_τ: rounds whose best arm did not stand out in the last τ rounds (Definition 1).
 
     Round t is unlearnable if an arm i ≠ i*(t) has max μ_i ≥ min μ_{i*(t)} over rounds t − τ, …, t − 1,
     clipped at round 1. The window of round 1 is empty, and so round 1 is learnable. The paper calls *any*
     superset of F′_τ an unlearnable set; this is the smallest.
 
     In the paper, F_τ of a piecewise-constant world is the union of the τ rounds from each breakpoint on. By
-    the definition this holds if every breakpoint changes the best arm and no phase has two: a breakpoint
-    that leaves the leader on top need not cost a round, and a phase with a tie is unlearnable throughout.
+    the definition this holds if every breakpoint changes the best arm and no phase has two best arms: a
+    breakpoint that keeps the best arm need not cost a round, and a phase with a tie is unlearnable throughout.
     The definition wins here; the paper's union is the complement of `pseudophase_set`.
 
     Args:
@@ -63,7 +63,7 @@ def gap(means: npt.ArrayLike, window: Sequence[int]) -> Floats: ...
 def gap(means: npt.ArrayLike, window: Windows) -> float | Floats:
     """Δ_τ, the smallest margin of a learnable round (Definition 2); shape (W,) for a sequence of windows.
 
-    Infinite where no round but the first, whose window is empty, is learnable: nothing is then left to learn.
+    Infinite if no round except the first, whose window is empty, is learnable.
     """
     matrix = as_means(means)
     windows = as_windows(window, len(matrix))
@@ -102,7 +102,7 @@ def margins(means: npt.ArrayLike, window: int) -> Floats:
 
 
 def margins_of(lead: Leaders, windows: list[int]) -> Iterator[tuple[int, Floats]]:
-    """The margins of each window, with its place in ``windows``; in ascending order of the windows."""
+    """The margins of each window, with its index in ``windows``, in ascending order of the windows."""
     order = sorted(range(len(windows)), key=windows.__getitem__)
     ascending = [windows[place] for place in order]
     history = _history(lead.arm)

@@ -9,7 +9,7 @@ __all__ = ["number", "signed", "table"]
 
 
 def number(value: float | None) -> str:
-    """A number as a person writes it: thousands separated, four digits where it is not whole, – for None."""
+    """A number as text: with thousands separators, four digits if it is small and not whole, – for None."""
     if value is None:
         return "–"
     if not math.isfinite(value):
@@ -20,7 +20,7 @@ def number(value: float | None) -> str:
 
 
 def signed(share: float, digits: int = 0) -> str:
-    """A share in per cent with its sign, the minus a real one."""
+    """A share in per cent with its sign, which is a true minus rather than a hyphen."""
     rounded = round(share, 2 + digits) + 0.0  # no "−0%"
     return f"{rounded:+.{digits}%}".replace("-", "−")
 

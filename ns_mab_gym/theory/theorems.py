@@ -24,7 +24,7 @@ SETTINGS = ("general", "abrupt", "smooth")
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound's terms on the expected pulls of one worse arm, all constants set to one.
+    """The terms of a bound on the expected pulls of one worse arm, all constants set to one.
 
     Attributes:
         agent: "beta-swts" or "gamma-swgts".
@@ -81,7 +81,7 @@ def bound(
 ) -> Bound:
     """The terms (A), (B), (C) of the paper's bound on E[N_{i,T}], with every constant set to one.
 
-    The paper states orders of magnitude, O(…). These are their shapes, good for comparing windows and worlds;
+    The paper states orders of magnitude, O(…). These terms have the same shapes, good for comparing windows and worlds;
     they are no guarantee, and for τ = 1 the term (B) of Beta-SWTS vanishes with ln τ.
 
     Args:
@@ -90,7 +90,7 @@ def bound(
         agent: "beta-swts" or "gamma-swgts".
         setting: "general": |F_τ| and Δ_τ of Definitions 1 and 2. "abrupt": Υ_T τ, with Υ_T the number of
             general breakpoints, and Δ_τ over the pseudophases F*_τ. "smooth": F T^β and Δ′ − 2στ.
-        gamma: γ of gamma-swgts, at most min{1/(4λ²), 1}, which is what None stands for.
+        gamma: γ of gamma-swgts, at most min{1/(4λ²), 1}, which is the default.
         subgaussian: λ of the rewards; ½ for Bernoulli.
         delta: Δ′, needed in the smooth setting. In the general setting, where *any* superset of F′_τ may
             stand for F_τ, rounds with a margin below it count as unlearnable too, so that Δ_τ ≥ delta.

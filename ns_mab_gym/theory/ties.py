@@ -16,13 +16,13 @@ PAIRS = ("all", "best")
 
 
 def near_ties(means: npt.ArrayLike, delta: float, *, pairs: str = "all") -> Mask:
-    """F_{Δ′,T}: rounds in which some two arms differ by less than Δ′, as a mask of length T.
+    """F_{Δ′,T}: rounds in which two arms differ by less than Δ′, as a mask of length T.
 
     Args:
         means: the (T, K) matrix of means.
         delta: Δ′ > 0.
-        pairs: "all" compares any two arms, as the paper's assumption does; "best" compares the best arm with
-            the others only: the paper's proof uses no more, and of many arms some two always nearly tie.
+        pairs: "all" compares any two arms, as the paper's assumption does; "best" compares only the best arm
+            with the others: the paper's proof uses no more, and among many arms some two always nearly tie.
 
     >>> near_ties([[0.9, 0.2, 0.21], [0.9, 0.4, 0.2]], delta=0.1)
     array([ True, False])

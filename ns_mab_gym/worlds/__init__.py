@@ -1,4 +1,4 @@
-"""How means move. A new world is one dataclass and one row of the table below."""
+"""Worlds: how means move. A new world is one dataclass and one row of the table below."""
 
 from __future__ import annotations
 

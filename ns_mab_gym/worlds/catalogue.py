@@ -16,7 +16,7 @@ WORLDS = Registry("world", "worlds", "ns_mab_gym.worlds", needs=("means", "with_
 
 
 def register(name: str, world: type[World] | str) -> None:
-    """Give a world of your own a name, by which ``make``, ``gym.make``, descriptions and commands then know it.
+    """Register a world of your own under a name that ``make``, ``gym.make``, descriptions and commands then accept.
 
     Args:
         name: lower-case words joined by hyphens.
@@ -36,7 +36,7 @@ def kind(name: str) -> type[World]:
 
 
 def card(name: str) -> Card:
-    """What a world is: how its means move, whether they are drawn anew, its parameters. Print it."""
+    """The card of a world: how its means move, whether they are random, its parameters; ``print`` shows it."""
     world = kind(name)
     doc = (world.__doc__ or "").split("Attributes:")[0].split(">>>")[0].split("\n\n", 1)
     facts = {"more": " ".join(doc[1].replace("``", "").split())} if len(doc) > 1 and doc[1].strip() else {}
@@ -45,7 +45,7 @@ def card(name: str) -> Card:
 
 
 def make(world: World | str | Mapping[str, Any], **parameters: Any) -> World:
-    """A world from its name, from what :meth:`World.to_dict` gave, or from another world.
+    """A world from its name, from what :meth:`World.to_dict` returned, or from another world.
 
     Args:
         world: a name, a ``"package.module:Class"``, a mapping with a ``name`` and parameters, or a world.

@@ -1,4 +1,4 @@
-"""Worlds drawn anew at each reset: random phases, random walks, and some arms of each."""
+"""Worlds drawn anew at each reset: random phases, random walks, and a mixture of the two."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Piecewise(ManyArms):
     Attributes:
         changes: the number of breakpoints Υ (ignored when a rate is given).
         rate: the probability of a change in a round, or ``None`` for a fixed number of changes.
-        min_spacing: the least number of rounds in a phase (with a rate, the last phase may be cut by T).
-        min_gap: the least distance between the best and the second-best mean in every phase.
+        min_spacing: the smallest number of rounds in a phase (with a rate, the last phase may be cut by T).
+        min_gap: the smallest distance between the best and the second-best mean in every phase.
     """
 
     random: ClassVar[bool] = True
@@ -74,7 +74,7 @@ class Piecewise(ManyArms):
         return np.array(lengths, dtype=np.int64)
 
     def _phase_means(self, rng: np.random.Generator, phases: int) -> FloatArray:
-        """Uniform means given that the best leads by ``min_gap``, drawn without rejection.
+        """Uniform means, conditioned on the best arm leading by ``min_gap``, drawn without rejection.
 
         Given the gap g, the density of the maximum m is proportional to (m − g)^(K−1) on [g, 1], and the other
         arms are uniform below m − g.
@@ -87,7 +87,7 @@ class Piecewise(ManyArms):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomWalk(ManyArms):
-    """Every mean does a Gaussian random walk, reflected at 0 and 1, from a uniform start.
+    """Every mean follows a Gaussian random walk from a uniform start, reflected at 0 and 1.
 
     Attributes:
         step: the standard deviation of one step.
@@ -139,7 +139,7 @@ class Mixed(ManyArms):
         self._parts()
 
     def _parts(self) -> tuple[Piecewise, RandomWalk]:
-        """The two worlds it is made of; a part of one arm is drawn as two, of which one is used."""
+        """The two worlds of which it is made; a part with one arm is drawn with two arms, of which one is used."""
         drifting = self.n_arms - self.jumping
         return (
             Piecewise(horizon=self.horizon, n_arms=max(2, self.jumping), changes=self.changes),

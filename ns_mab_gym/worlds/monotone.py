@@ -1,4 +1,4 @@
-"""Rising and rotting restless worlds: every mean only grows, or only falls, whatever is played."""
+"""Rising and rotting restless worlds: every mean only grows, or only falls, no matter what is played."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Rising(ManyArms):
 
 @dataclass(frozen=True, kw_only=True)
 class Rotting(Rising):
-    """Rotting restless world: the rising world seen in a mirror, μ = 1 − rising, so that every mean falls."""
+    """Rotting restless world: the rising world mirrored, μ = 1 − rising, so that every mean falls."""
 
     name: str = field(init=False, repr=False, default="rotting")
 

@@ -1,4 +1,4 @@
-"""The four worlds of the paper's experiments, to the letter of its appendix on experimental details."""
+"""The four worlds of the paper's experiments, exactly as in its appendix on experimental details."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Abrupt(World):
         return 10
 
     def _first_or_third_phase(self) -> npt.NDArray[np.bool_]:
-        """Where "t < 15000 or 30000 < t < 40000", in tenths of T so that no rounding moves an edge."""
+        """The rounds with "t < 15000 or 30000 < t < 40000", in tenths of T so that rounding moves no breakpoint."""
         tenths = 10 * np.arange(1, self.horizon + 1)
         return (tenths < 3 * self.horizon) | ((6 * self.horizon < tenths) & (tenths < 8 * self.horizon))
 
@@ -90,7 +90,7 @@ class Smooth(World):
 
     @property
     def lipschitz(self) -> float:
-        """σ: the paper tunes with it, although no mean moves by more than σ(K−1)/(2K) in one round."""
+        """σ, with which the paper tunes, although no mean moves by more than σ(K−1)/(2K) in one round."""
         return self.sigma
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
@@ -98,6 +98,6 @@ class Smooth(World):
         w = 1 + (k - 1) * (1 + np.sin(self.sigma * self._rounds())) / 2
         means = np.empty((self.horizon, k))
         for i in range(1, k + 1):
-            # Where the best arm stands exactly on w, rounding may leave -1e-17 at the far end: 0 is meant.
+            # Where w(t) is exactly 1 or K, rounding may give the farthest arm -1e-17 instead of 0.
             means[:, i - 1] = np.maximum((k - 1) / k - np.abs(w - i) / k, 0.0)
         return means

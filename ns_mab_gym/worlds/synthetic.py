@@ -15,7 +15,7 @@ __all__ = ["ManyArms", "Periodic", "Stationary", "Variation"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stationary(World):
-    """Means that do not move: the paper's abrupt world if its first phase never ended.
+    """Means that do not move: by default those of the first phase of the paper's abrupt world.
 
     Attributes:
         mu: the mean of each arm.
@@ -25,7 +25,7 @@ class Stationary(World):
     name: str = field(init=False, repr=False, default="stationary")
 
     def __post_init__(self) -> None:
-        """Check that there are two finite means or more."""
+        """Check that there are at least two means and that all are finite."""
         super().__post_init__()
         if not isinstance(self.mu, Iterable) or not all(isinstance(m, int | float | np.number) for m in self.mu):
             raise TypeError(f"mu must be a sequence of numbers, one per arm, got {self.mu!r}")
@@ -36,7 +36,7 @@ class Stationary(World):
 
     @property
     def n_arms(self) -> int:
-        """K, as many as there are means."""
+        """K, the number of means."""
         return len(self.mu)
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
@@ -45,7 +45,7 @@ class Stationary(World):
 
 @dataclass(frozen=True, kw_only=True)
 class ManyArms(World):
-    """A world with any number of arms; the base of most.
+    """A world with any number of arms; the base class of most worlds.
 
     Attributes:
         n_arms: K, the number of arms.
@@ -63,8 +63,8 @@ class ManyArms(World):
 class Variation(ManyArms):
     """Sinusoids that spend a given variation budget: V_T = Σ_t max_i |μ_{i,t+1} − μ_{i,t}| equals ``budget``.
 
-    Arm i follows ½ + a sin(2π(c t/T + i/K)). V_T is proportional to the amplitude a, which is therefore found
-    exactly; there are just enough cycles c for the amplitude to stay within 0.4.
+    Arm i follows ½ + a sin(2π(c t/T + i/K)). V_T is proportional to the amplitude a, which is therefore computed
+    exactly; there are just enough cycles c to keep the amplitude within 0.4.
 
     Attributes:
         budget: V_T.

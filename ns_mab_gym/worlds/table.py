@@ -1,4 +1,4 @@
-"""Your own world: a table of means, one column per arm, one row per round."""
+"""A world given by a table of means: one column per arm, one row per round."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Table", "is_number", "read_means"]
 class Table(World):
     """Means from an array or from a file (``.csv``, ``.parquet``, ``.npz``).
 
-    The first row of a CSV file is a header if no cell of it is a number; an ``.npz`` file holds one array, or one
+    The first row of a CSV file is a header if none of its cells is a number; an ``.npz`` file holds one array, or one
     called ``means``.
 
     >>> Table(rows=[[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])
@@ -31,18 +31,18 @@ class Table(World):
     Attributes:
         rows: the means, T rows of K numbers; or
         path: the file that holds them.
-        horizon: T; that of the table, which it must match if given.
-        n_arms: K; that of the table, which it must match if given.
+        horizon: T; taken from the table, which it must match if given.
+        n_arms: K; taken from the table, which it must match if given.
     """
 
     rows: tuple[tuple[float, ...], ...] | npt.ArrayLike | None = None
     path: str | Path | None = None
-    horizon: int = None  # type: ignore[assignment]  # always an int once made
+    horizon: int = None  # type: ignore[assignment]  # always an int after __post_init__
     n_arms: int = None  # type: ignore[assignment]
     name: str = field(init=False, repr=False, default="table")
 
     def __post_init__(self) -> None:
-        """Read the table and check it, so that a world that exists is a world that can be played."""
+        """Read the table and check it, so that every world that was made can be played."""
         if (self.rows is None) == (self.path is None):
             raise ValueError("a table world takes either rows= (an array of means) or path= (a file)")
         if self.path is not None:
@@ -123,7 +123,7 @@ def _read_npz(file: Path) -> FloatArray:
 
 
 def is_number(cell: str) -> bool:
-    """Whether the text of a cell reads as a number."""
+    """Whether the text of a cell is a number."""
     try:
         float(cell)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a world is: a frozen description that yields a (T, K) matrix of means."""
+"""The base class of worlds: a frozen description that yields a (T, K) matrix of means."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class World(ABC):
     """How the means of K arms move over T rounds.
 
     A world is plain data: its ``repr`` can be pasted back, :meth:`to_dict` is JSON-able, and two worlds with
-    equal parameters are equal. ``worlds.make(world.to_dict())`` gives the world again.
+    equal parameters are equal. ``worlds.make(world.to_dict())`` returns an equal world.
 
     Attributes:
         horizon: T, the number of rounds.
         random: whether :meth:`means` draws a new instance from the generator each time.
-        name: the world's name in :func:`ns_mab_gym.worlds.names`; where it has none, its ``package.module:Class``.
+        name: the world's name in :func:`ns_mab_gym.worlds.names`; its ``package.module:Class`` if it is not registered.
     """
 
     random: ClassVar[bool] = False
@@ -36,7 +36,7 @@ class World(ABC):
     name: str = field(init=False, repr=False, default="")
 
     def __post_init__(self) -> None:
-        """Check the parameters: nothing is drawn from a world that makes no sense."""
+        """Check the parameters."""
         if not self.name:
             object.__setattr__(self, "name", f"{type(self).__module__}:{type(self).__qualname__}")
         for parameter in self.parameters():
@@ -70,11 +70,11 @@ class World(ABC):
 
     @property
     def lipschitz(self) -> float | None:
-        """σ as the world's author states it, where there is such a statement (the paper's smooth worlds)."""
+        """σ as stated by the world's author (the paper, for its smooth worlds); None if it is not stated."""
         return None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> World:
-        """A frozen description is its own copy; ``gym.make`` copies its arguments."""
+        """The world itself, since it never changes; ``gym.make`` copies its arguments."""
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,5 +92,5 @@ class World(ABC):
         return tuple(f.name for f in dataclasses.fields(cls) if f.init)
 
     def _rounds(self) -> FloatArray:
-        """The round numbers 1, …, T: the one place where arrays meet the paper's 1-based rounds."""
+        """The round numbers 1, …, T: the one place that converts to the paper's 1-based rounds."""
         return np.arange(1, self.horizon + 1, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Wrappers for learning agents and for the feedback that real systems have.
+"""Wrappers for learning agents, and for the imperfect feedback that real systems give.
 
-Those that add to the observation append to it: what the environment showed stays in front, so that they can be stacked
-in any order, and each remembers what the observation said, not what a reward wrapper made of it.
+Wrappers that extend the observation append to its end, so that they can be stacked in any order. They remember the
+reward in the observation, which reward wrappers do not change.
 """
 
 from .availability import ArmAvailability

@@ -20,25 +20,26 @@ STREAM = 0xA7A1
 
 
 class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstructorArgs):
-    """In every round each arm is available with a given probability, independently; one arm always is.
+    """In every round each arm is available with a given probability, independently; at least one arm always is.
 
-    ``info["mask"]`` tells which arms can be played in the *coming* round, a (K,) array of truth values, after a reset
-    too; the observation has it appended, as K numbers 0 or 1. If chance closes all arms, one of them, drawn
-    uniformly, is open. The masks have a stream of their own: for a seed, means and luck are those of the bare
-    environment, and the masks are the same whatever is played.
+    ``info["mask"]`` says which arms can be played in the *coming* round, as a (K,) array of truth values, also
+    after a reset; the observation has it appended, as K numbers 0 or 1. If chance closes all arms, one of them, drawn
+    uniformly, is opened. The masks have a generator of their own: for a seed, means and luck are those of the
+    unwrapped environment, and the masks are the same whatever is played.
 
-    ``info["optimal_arm"]`` and ``info["regret"]`` are about the arms that could be played: the best available one, and
-    the distance of its mean from that of the arm played. (A rendered picture shows the regret against all arms.)
+    ``info["optimal_arm"]`` and ``info["regret"]`` are about the available arms: the best of them, and how far its
+    mean exceeds that of the arm played. (A rendered picture shows the regret against all arms.)
 
     Args:
         env: an NSBandit environment, wrapped or not.
-        probability: that an arm is available in a round.
-        if_masked: what to do if a closed arm is played: ``"raise"`` an error, or ``"substitute"`` the next open arm,
-            counting on from it and around, for learners that know of no masks. The observation and the regret tell
-            of the arm really played. ``action_masks()`` serves those that do know, such as sb3-contrib's MaskablePPO.
+        probability: the probability that an arm is available in a round.
+        if_masked: what to do if a closed arm is played: ``"raise"`` an error, or ``"substitute"`` the open arm
+            with the next higher index, cyclically, for learners that do not support masks. The observation and the
+            regret are about the arm really played. Learners that support masks, such as sb3-contrib's MaskablePPO,
+            call ``action_masks()``.
     """
 
-    masks_arms: ClassVar[bool] = True  # how the episode loop knows before it begins
+    masks_arms: ClassVar[bool] = True  # read by the episode loop before it begins
 
     def __init__(self, env: gym.Env[Features, Any], probability: float = 0.7, if_masked: str = "raise") -> None:
         RecordConstructorArgs.__init__(self, probability=probability, if_masked=if_masked)
@@ -55,7 +56,7 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
         return self._mask.copy()
 
     def _draw_mask(self) -> None:
-        """One draw of K uniforms per round, and one that picks the arm to open if all are closed."""
+        """Draw the mask from K + 1 uniforms: one per arm, and one that picks the arm to open if all are closed."""
         *uniforms, rescue = self._rng.random(self._n_arms + 1)
         self._mask: BoolArray = np.array(uniforms) < self._probability
         if not self._mask.any():
@@ -84,14 +85,14 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
 
     def _open_arm(self, action: Any) -> Any:
         if action not in self.action_space or self._mask[action]:
-            return action  # the environment says what is wrong with one outside of the space
+            return action  # the environment itself rejects an action outside its space
         open_arms = np.flatnonzero(self._mask)
         if not self._substitutes:
             raise InvalidAction(
                 f"arm {int(action)} cannot be played in this round, only {open_arms.tolist()} can; look at "
                 f'info["mask"], or use ArmAvailability(env, if_masked="substitute")'
             )
-        return int(open_arms[(open_arms > action).argmax()])  # the first above it, or the first of all
+        return int(open_arms[(open_arms > action).argmax()])  # the first open arm above it, or else the first open arm
 
 
 def _among(mask: BoolArray, mu: npt.NDArray[np.float64], arm: int) -> dict[str, Any]:

@@ -23,13 +23,14 @@ STREAM = 0xDE1A
 class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructorArgs):
     """Every reward arrives some rounds after its arm was pulled.
 
-    ``info["feedback"]`` lists what arrives with a step, as (round, arm, reward), oldest round first; it is empty after
-    a reset and whenever nothing arrives. The step's own reward, and the reward in the observation, is the sum of what
-    arrives, which tells a learner nothing about the arm: :class:`~ns_mab_gym.wrappers.WindowedStatistics` around this
-    wrapper does, as it credits late rewards to their arms. Rewards due after the last round never arrive. ``mu``,
-    ``optimal_arm`` and ``regret`` are about the round just played, as ever.
+    ``info["feedback"]`` lists the rewards that arrive with a step, as (round, arm, reward), oldest round first; it is
+    empty after a reset and whenever nothing arrives. The step's own reward, and the reward in the observation, is the
+    sum of what arrives, which does not say to which arms it belongs;
+    :class:`~ns_mab_gym.wrappers.WindowedStatistics` around this wrapper credits late rewards to their arms. Rewards due
+    after the last round never arrive. ``mu``, ``optimal_arm`` and ``regret`` are about the round just played, as
+    without the wrapper.
 
-    The delays have a stream of their own: for a seed, means and luck are those of the undelayed environment, and the
+    The delays have a generator of their own: for a seed, means and luck are those of the undelayed environment, and the
     delay of a round is the same whatever is played.
 
     Args:
@@ -37,7 +38,7 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
         delay: d ≥ 0, the number of rounds; or (low, high), to draw each from low, …, high uniformly.
     """
 
-    delays_rewards: ClassVar[bool] = True  # how the episode loop knows before it begins
+    delays_rewards: ClassVar[bool] = True  # read by the episode loop before it begins
 
     def __init__(self, env: gym.Env[Features, Any], delay: int | Sequence[int] = 10) -> None:
         RecordConstructorArgs.__init__(self, delay=delay)
@@ -48,7 +49,7 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
         self._generator = OwnGenerator(STREAM)
 
     def _summed(self, space: Box) -> Box[np.float32]:
-        """The space in which the reward may be a sum of all that can arrive at once, or of nothing."""
+        """The observation space, widened for a reward that is the sum of all that can arrive at once, or 0."""
         k, most = self._n_arms, self._longest - self._shortest + 1
         low, high = space.low.copy(), space.high.copy()
         low[k], high[k] = min(most * low[k], 0.0), max(most * high[k], 0.0)
@@ -57,7 +58,7 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Features, dict[str, Any]]:
-        """Begin an episode with nothing under way."""
+        """Begin an episode with no reward pending."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._rng = self._generator.reset(seed)
         self._under_way: defaultdict[int, list[tuple[int, int, float]]] = defaultdict(list)

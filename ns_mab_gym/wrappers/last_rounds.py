@@ -35,28 +35,28 @@ class RoundsMemory(Memory):
         self.high = np.tile(space.high[: n_arms + 1], n)
 
     def forget(self, envs: BoolArray) -> None:
-        """Empty the rounds."""
+        """Set the rounds of these environments to zero."""
         self._rounds[envs] = 0
 
     def play(self, arms: IntArray) -> None:
-        """Nothing is known of a round before its reward."""
+        """Do nothing: a round is remembered when its reward arrives."""
 
     def receive(self, arms: IntArray, rewards: FloatArray) -> None:
-        """Put a round in front."""
+        """Insert a round in front of the others."""
         self._rounds[:, 1:] = self._rounds[:, :-1].copy()
         self._rounds[:, 0] = 0
         self._rounds[self._row, 0, arms] = 1
         self._rounds[:, 0, -1] = rewards
 
     def features(self) -> Features:
-        """K + 1 numbers per round."""
+        """K + 1 numbers for each of the n rounds, the newest first."""
         return self._rounds.reshape(len(self._rounds), -1).copy()
 
 
 class LastRounds(MemoryObservation, RecordConstructorArgs):
-    """Appends the last n rounds to the observation: n times the arm, one-hot, and its reward, the newest first.
+    """Appends the last n rounds to the observation: for each the arm, one-hot, and its reward, newest first.
 
-    Rounds that were not played yet are zeros. With late rewards, these are the last n that arrived.
+    Rounds that were not played yet are zeros. With late rewards, these are the last n rounds whose rewards arrived.
 
     Args:
         env: an NSBandit environment, wrapped or not.

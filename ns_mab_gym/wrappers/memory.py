@@ -1,4 +1,4 @@
-"""What the observation wrappers have in common: a memory of past rounds whose content is appended."""
+"""What the observation wrappers have in common: a memory of past rounds whose content they append."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ IntArray = npt.NDArray[np.int64]
 if TYPE_CHECKING:
     VectorWrapper = gym.vector.VectorWrapper[Any, Any, Any, Any, npt.NDArray[Any]]
 else:
-    VectorWrapper = gym.vector.VectorWrapper  # takes type parameters only from Gymnasium 1.4 on
+    VectorWrapper = gym.vector.VectorWrapper  # accepts type parameters only from Gymnasium 1.4 on
 
 
 class Memory(ABC):
     """Numbers about the past of N environments.
 
     Attributes:
-        low: (F,) the least that :meth:`features` can say.
-        high: (F,) the most.
+        low: (F,) lower bounds of what :meth:`features` returns.
+        high: (F,) upper bounds.
     """
 
     low: Features
@@ -46,7 +46,7 @@ class Memory(ABC):
 
     @abstractmethod
     def forget(self, envs: BoolArray) -> None:
-        """Start anew in these environments."""
+        """Forget the past of the environments where the mask is true."""
 
     @abstractmethod
     def play(self, arms: IntArray) -> None:
@@ -58,7 +58,7 @@ class Memory(ABC):
 
     @abstractmethod
     def features(self) -> Features:
-        """A fresh (N, F) array."""
+        """The content of the memory, as a new (N, F) array."""
 
 
 def bandit_space(env: Any, observations: gym.Space[Any], actions: gym.Space[Any]) -> tuple[Box, int]:
@@ -78,7 +78,7 @@ def _shows_arm(observations: Box, actions: Discrete) -> bool:
 
 
 def arms_and_rewards(observations: npt.NDArray[Any], n_arms: int) -> tuple[IntArray, FloatArray]:
-    """The last arm and reward that (N, …) observations tell."""
+    """The last arms and rewards, read from (N, …) observations."""
     return observations[:, :n_arms].argmax(axis=1), observations[:, n_arms].astype(np.float64)
 
 
@@ -88,7 +88,7 @@ def extended(space: Box, low: Features, high: Features) -> Box[np.float32]:
 
 
 class MemoryObservation(gym.Wrapper[Features, Any, Features, Any]):
-    """Appends what a memory of one environment says to its observations."""
+    """Appends the content of a memory to the observations of one environment."""
 
     def __init__(self, env: gym.Env[Features, Any], memory: Memory) -> None:
         super().__init__(env)
@@ -108,7 +108,7 @@ class MemoryObservation(gym.Wrapper[Features, Any, Features, Any]):
         return self._extend(observation), info
 
     def step(self, action: Any) -> tuple[Features, Any, bool, bool, dict[str, Any]]:
-        """Pull an arm and remember what was observed; rewards that come late, when they come."""
+        """Pull an arm and remember what was observed; late rewards are remembered when they arrive."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         arms, rewards = arms_and_rewards(observation[None], self._n_arms)
         self._memory.play(arms)
@@ -121,7 +121,7 @@ class MemoryObservation(gym.Wrapper[Features, Any, Features, Any]):
 
 
 class VectorMemoryObservation(VectorWrapper):
-    """Appends what a memory says to the observations of a vector environment, ``final_obs`` included."""
+    """Appends the content of a memory to the observations of a vector environment, ``final_obs`` included."""
 
     def __init__(self, env: gym.vector.VectorEnv[Features, Any, npt.NDArray[Any]], memory: Memory) -> None:
         super().__init__(env)
@@ -168,7 +168,7 @@ class VectorMemoryObservation(VectorWrapper):
 
 
 def _objects(rows: Features) -> npt.NDArray[Any]:
-    """The rows of a matrix as an array of arrays."""
+    """The rows of a matrix as a one-dimensional array of arrays."""
     objects = np.empty(len(rows), dtype=object)
     objects[:] = list(rows)
     return objects

@@ -1,4 +1,4 @@
-"""Rewards with mean 0 and standard deviation 1, for learners that want them."""
+"""Rewards with mean 0 and standard deviation 1, for learners that need them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["StandardizeReward", "VectorStandardizeReward"]
 
 
 class _Standard:
-    """The running mean and deviation of all rewards so far."""
+    """Standardises rewards by the running mean and deviation of all rewards so far."""
 
     def __init__(self, frozen: bool) -> None:
         self.frozen = frozen
         self.moments: Any = RunningMeanStd()  # type: ignore[no-untyped-call]
 
     def restart(self, seed: Any) -> None:
-        """A seeded reset begins anew, so that a seed gives the same rewards whatever came before."""
+        """Start again at a seeded reset, so that a seed gives the same rewards whatever came before."""
         if seed is not None and not self.frozen:
             self.moments = RunningMeanStd()  # type: ignore[no-untyped-call]
 

@@ -1,4 +1,4 @@
-"""Generators of the wrappers' own, so that a wrapped environment meets the same means and luck as a bare one."""
+"""Generators for wrappers, so that a wrapped environment has the same means and luck as an unwrapped one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class OwnGenerator:
     """A generator that follows the seeds of ``reset`` but shares no stream with the environment's.
 
     Args:
-        key: a number that tells this wrapper's stream from those of others with the same seed.
+        key: a number that makes this wrapper's stream differ from those of others with the same seed.
     """
 
     def __init__(self, key: int) -> None:
@@ -19,7 +19,7 @@ class OwnGenerator:
         self._rng: np.random.Generator | None = None
 
     def reset(self, seed: int | None) -> np.random.Generator:
-        """The generator for the episode that begins: a new one if seeded, else the old one goes on."""
+        """The generator for the next episode: a new one if a seed is given, else the old one continues."""
         if seed is not None:
             self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(self._key, 0)))
         elif self._rng is None:

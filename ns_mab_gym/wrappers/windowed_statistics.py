@@ -43,14 +43,14 @@ class WindowMemory(Memory):
         self._since = np.full((n_envs, n_arms), float(window))  # rounds, at most the window
 
     def forget(self, envs: BoolArray) -> None:
-        """Empty the window."""
+        """Empty the windows of these environments."""
         self._received[envs] = 0
         self._counts[envs] = 0
         self._sums[envs] = 0
         self._since[envs] = self.window
 
     def play(self, arms: IntArray) -> None:
-        """Count rounds since the last pull."""
+        """Count the rounds since the last pull of each arm."""
         np.minimum(self._since + 1, self.window, out=self._since)
         self._since[self._row, arms] = 0
 
@@ -69,17 +69,17 @@ class WindowMemory(Memory):
 
     def features(self) -> Features:
         """Share, mean and time since the last pull of every arm."""
-        # Adding and subtracting float64 errs by less than the float32 that is shown; an empty mean is exactly 0.
+        # The errors of the float64 sums are below the precision of the float32 shown; an empty mean is exactly 0.
         means = np.where(self._counts > 0, self._sums, 0.0) / np.maximum(self._counts, 1)
         parts = [self._counts / self.window, means, self._since / self.window]
         return np.clip(np.concatenate(parts, axis=1).astype(np.float32), self.low, self.high)
 
 
 class WindowedStatistics(MemoryObservation, RecordConstructorArgs):
-    """Appends 3K numbers to the observation: what each arm did in the last ``window`` rounds.
+    """Appends 3K numbers to the observation: statistics of each arm in the last ``window`` rounds.
 
     First the K shares of the window's rounds that went to each arm (they add up to min(t, window)/window); then the K
-    means of its rewards, 0 where there are none; then the K times since its last pull, in windows, at most 1.
+    means of its rewards, 0 if there are none; then the K times since its last pull, in units of ``window``, at most 1.
     Stack two of them to look at two windows.
 
     Args:

@@ -1,4 +1,4 @@
-"""Two things timed in turns, so that whatever else the machine does slows both alike."""
+"""Times two functions in turns, so that other load on the machine slows both alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Ratio(NamedTuple):
-    """Medians over the repeats; the ratio's is taken over the ratios of neighbours."""
+    """Medians over the repeats; that of the ratio is over the ratios of consecutive timings."""
 
     ours: float
     theirs: float

@@ -1,7 +1,7 @@
 """What a step costs: the paper's agents against a floor of draws, and two threads against one.
 
 The floor is the time that NumPy's vectorised ``Generator.beta`` takes for T × K draws from the posteriors that
-Beta-SWTS meets in the same world: what a sampler that does nothing but draw would need.
+Beta-SWTS meets in the same world: the time of a sampler that does nothing but draw.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def posteriors() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
 
 
 def marks() -> Outcome:
-    """One table: microseconds per step of every agent, and the ratio to the floor measured beside it."""
+    """Measure and print the microseconds per step of every agent, and the ratio to the floor measured in turns."""
     a, b = posteriors()
     rng = np.random.default_rng(0)
     for name in MARKS:
@@ -73,7 +73,7 @@ def marks() -> Outcome:
 
 
 def threads() -> Outcome:
-    """Two threads against one."""
+    """Measure and print how much faster two threads are than one."""
 
     def seconds(n_jobs: int) -> float:
         began = perf_counter()
@@ -86,6 +86,6 @@ def threads() -> Outcome:
 
 
 def run() -> Outcome:
-    """Print everything."""
+    """Run both parts."""
     single, both = marks(), threads()
     return Outcome(single.within and both.within, single.figures | both.figures)

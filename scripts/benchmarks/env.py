@@ -17,7 +17,7 @@ gym.register_envs(ns_mab_gym)
 
 
 def seconds_per_step(env: gym.Env[Any, Any]) -> float:
-    """The mean time of a step, in bursts between resets; actions alternate, which keeps the pole up a while."""
+    """The mean time of a step, in bursts between resets; actions alternate, which keeps CartPole's pole up a while."""
     spent, done, over = 0.0, 0, True
     while done < STEPS:
         if over:

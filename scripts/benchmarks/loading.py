@@ -1,4 +1,4 @@
-"""How long a new process waits for an agent's compiled loop, once it was compiled before: under a second."""
+"""How long a new process waits for an agent's compiled loop that is already on disk: under a second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ print(time.perf_counter() - began)
 
 
 def seconds(agent: str) -> float:
-    """The first call of simulate in a new process, imports not counted."""
+    """The duration of the first call of simulate in a new process, without imports."""
     return float(subprocess.check_output([sys.executable, "-c", FIRST_CALL, agent], text=True))
 
 
@@ -30,7 +30,7 @@ def run() -> Outcome:
     """Print the time of every agent."""
     times = {}
     for agent in agents.names():
-        seconds(agent)  # compiles, if nobody has
+        seconds(agent)  # compiles the loop if it is not on disk
         times[agent] = min(seconds(agent) for _ in range(3))
         print(f"loading: {agent:<12} {times[agent]:.2f} s to the end of the first call (below {LIMIT:g})")
     return Outcome(max(times.values()) < LIMIT, {"seconds": times})

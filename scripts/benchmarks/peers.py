@@ -1,4 +1,4 @@
-"""The same job on public libraries: Thompson sampling on ten arms that stand still, T = 50 000."""
+"""The same work with public libraries: Thompson sampling on ten stationary arms, T = 50 000."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WINDOW, MARK, REPEATS = 2942, 20.0, 3
 
 
 def ours(agent: str, **parameters: int) -> float:
-    """Seconds per step, everything included."""
+    """Seconds per step of our agent, everything included."""
     nsb.simulate(WORLD, agent, runs=1, agent_kwargs=parameters)
     began = perf_counter()
     nsb.simulate(WORLD, agent, runs=10, n_jobs=1, agent_kwargs=parameters)
@@ -24,7 +24,7 @@ def ours(agent: str, **parameters: int) -> float:
 
 
 def of_pymab() -> float:
-    """Seconds per step of its sliding-window Thompson sampling, on its compiled backend."""
+    """Seconds per step of pymab's sliding-window Thompson sampling, on its compiled backend."""
     import pymab
     from pymab.policies import SlidingWindowBernoulliThompsonSamplingPolicy
 
@@ -39,7 +39,7 @@ def of_pymab() -> float:
 
 
 def of_river(rounds: int = 5_000) -> float:
-    """Seconds per step of its Thompson sampling, which has no window."""
+    """Seconds per step of river's Thompson sampling, which has no window."""
     from river import bandit, proba
 
     policy = bandit.ThompsonSampling(reward_obj=proba.Beta(), seed=0)

@@ -1,7 +1,7 @@
 """The native vector environment against SyncVectorEnv, and through Stable-Baselines3's adapter against DummyVecEnv.
 
 256 environments, random arms, both sides in turns; what is timed includes drawing new instances at the end of episodes.
-Of each pair the first world is the paper's, the second a random one with short episodes, the dearest to reset.
+The first world is the paper's, the second a random one with short episodes, where resets cost the most.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def seconds_per_step(envs: Any, rounds: int) -> float:
 
 
 def seconds_per_learners_step(envs: Any, rounds: int) -> float:
-    """The same with what every algorithm of Stable-Baselines3 does: look into each info for the end of an episode."""
+    """The same, including what every algorithm of Stable-Baselines3 does: read each info for the end of an episode."""
     arms = np.random.default_rng(0).integers(envs.action_space.n, size=(rounds, N))
     began = perf_counter()
     for actions in arms:

@@ -1,7 +1,7 @@
 """What the recommended window loses against the best of a measured grid, for both of the paper's samplers.
 
-Played on the paper's four worlds, and on three instances of each of eight others. The same instances and the same luck
-for every window; the figures do not depend on the machine.
+Played on the paper's four worlds, and on three instances of each of eight others. Every window gets the same instances
+and the same luck; the figures do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ns_mab_gym.theory.learners import LEARNERS
 
 PAPER = (worlds.Abrupt(), worlds.GeneralAbrupt(), worlds.Smooth(sigma=1e-4), worlds.Smooth(sigma=1e-3))
 HORIZON, RUNS, OTHER_RUNS = 20_000, 50, 20
-LIMIT = 0.05  # of what Beta-SWTS may lose on any of the paper's worlds
+LIMIT = 0.05  # the most that Beta-SWTS may lose on any of the paper's worlds
 DRAWN = (worlds.Piecewise, worlds.RandomWalk, worlds.Rising, worlds.Rotting, worlds.Mixed)
 # Worlds that are not drawn at random: three settings of each.
 FIXED: tuple[tuple[Any, tuple[dict[str, Any], ...]], ...] = (
@@ -61,7 +61,7 @@ def of_agent(agent: str) -> dict[str, float]:
 
 
 def run() -> Outcome:
-    """Print what is lost, and by which rule."""
+    """Print the losses of the recommended window and of 4√(T ln T)."""
     figures = {agent: of_agent(agent) for agent in LEARNERS}
     for agent, lost in figures.items():
         print(f"windows: {agent} loses {lost['paper_least']:.0%} to {lost['paper_most']:.0%} on the paper's worlds,")

@@ -1,4 +1,4 @@
-"""``docs/figures.json``: every measured figure that a page quotes, with where, when and by which command."""
+"""``docs/figures.json``: every measured figure that a page quotes, with the machine, date and command that gave it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PACKAGES = ("ns-mab-gym", "numpy", "numba", "gymnasium", "scipy", "stable-baseli
 
 
 def read() -> dict[str, Any]:
-    """The sections: each has its ``figures`` and says under ``measured`` where they come from."""
+    """The sections by name: each has its ``figures``, and says under ``measured`` where they come from."""
     sections: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return sections
 
@@ -30,7 +30,7 @@ def put(section: str, command: str, figures: dict[str, Any]) -> None:
 
     Args:
         section: its name.
-        command: what to type to measure them again.
+        command: the command that measures them again.
         figures: plain values.
     """
     sections = read() if FILE.is_file() else {}
@@ -40,7 +40,7 @@ def put(section: str, command: str, figures: dict[str, Any]) -> None:
 
 
 def _measured(command: str) -> dict[str, Any]:
-    """By which command, when and on what."""
+    """The command, the date, the machine and the versions of a measurement."""
     return {
         "command": command,
         "date": datetime.now(UTC).date().isoformat(),
@@ -50,13 +50,13 @@ def _measured(command: str) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    """The versions of those packages that are installed."""
+    """The versions of those packages of the list that are installed."""
     installed = {each.name.lower().replace("_", "-"): each.version for each in metadata.distributions()}
     return {name: installed[name] for name in PACKAGES if name in installed}
 
 
 def _processor() -> str:
-    """The name of the processor, as Linux tells it; elsewhere its family."""
+    """The name of the processor on Linux; elsewhere its family."""
     known = Path("/proc/cpuinfo")
     lines = known.read_text().splitlines() if known.is_file() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -1,4 +1,4 @@
-"""The pages that quote figures. What they quote stands between two comments, and is written from the file of figures.
+"""The pages that quote figures. The quoted text is between two comments, and is written from the file of figures.
 
 A page has ``<!-- begin figures: NAME -->`` and ``<!-- end figures -->``, each on a line of its own; what is between
 them is the text that :data:`quoting.texts.TEXTS` makes for that name.
@@ -26,7 +26,7 @@ def quoted(page: str) -> list[str]:
 
 
 def written(page: str, figures: dict[str, Any]) -> str:
-    """The page with its quotes as the figures have them."""
+    """The page with its quoted texts written from the figures."""
     names = quoted(page)
     if unknown := set(names) - TEXTS.keys():
         raise ValueError(f"no text is called {', '.join(sorted(unknown))}; there are {', '.join(TEXTS)}")
@@ -36,13 +36,13 @@ def written(page: str, figures: dict[str, Any]) -> str:
 
 
 def stale() -> list[Path]:
-    """The pages that quote other figures than the file holds."""
+    """The pages whose quoted figures differ from those in the file."""
     figures = figures_file.read()
     return [page for page in PAGES if written(text := page.read_text(encoding="utf-8"), figures) != text]
 
 
 def rewrite() -> list[Path]:
-    """Bring every page in line with the file; returns those that changed."""
+    """Write the quoted texts of every page from the file; returns the pages that changed."""
     figures, changed = figures_file.read(), stale()
     for page in changed:
         write_atomically(page, written(page.read_text(encoding="utf-8"), figures).encode())

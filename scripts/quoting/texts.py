@@ -1,4 +1,4 @@
-"""What the pages say about the figures: one function for each name, from all figures to Markdown."""
+"""What the pages say about the figures: one function for each name, which turns all figures into Markdown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_error(pair: Sequence[float]) -> str:
 
 
 def verdicts(figures: Figures) -> str:
-    """For each world of the paper, how many of its sentences hold."""
+    """A table of how many of the paper's sentences hold on each of its worlds."""
     claims = figures["paper"]["figures"]["claims"]
     counted = {world: Counter(found.values()) for world, found in claims.items()}
     counted["**all**"] = sum(counted.values(), Counter())
@@ -43,12 +43,12 @@ def verdicts(figures: Figures) -> str:
 
 
 def regrets(figures: Figures) -> str:
-    """The regret of the paper's algorithms on its four worlds, the least of each world in bold."""
+    """A table of the regret of the paper's algorithms on its four worlds, the least of each world in bold."""
     return _by_world(figures["paper"]["figures"]["regret"])
 
 
 def windows_of_the_paper(figures: Figures) -> str:
-    """The regret of both samplers with the paper's five windows."""
+    """A table of the regret of both samplers with the paper's five windows."""
     return _by_world(figures["paper"]["figures"]["sensitivity"])
 
 
@@ -74,7 +74,7 @@ def speed_of_agents(figures: Figures) -> str:
 
 
 def speed_of_the_rest(figures: Figures) -> str:
-    """Everything else that is a ratio of two times."""
+    """A table of all other ratios of two times."""
     agents, env, theory = (figures[name]["figures"] for name in ("agents", "env", "theory"))
     peers = figures["peers"]["figures"]["times_as_long"]
     loading = [seconds for seconds in figures["loading"]["figures"]["seconds"].values() if seconds is not None]
@@ -143,7 +143,7 @@ def vector(figures: Figures) -> str:
 
 
 def recommended_windows(figures: Figures) -> str:
-    """What the recommended window loses."""
+    """A table of what the recommended window loses."""
 
     def row(agent: str, lost: dict[str, float | None]) -> tuple[str, ...]:
         paper = f"{number(lost['paper_least'], '.0%')} to {number(lost['paper_most'], '.0%')}"

@@ -176,8 +176,8 @@ BAD = {
     NeedsObservation: "it raised TypeError: .*missing 1 required positional argument: 'observation'",
     TakesNoObservation: r"it raised TypeError: .*act\(\) takes 1 positional argument but 2 were given",
     Raises: "it raised ZeroDivisionError: no pulls yet",
-    SavesObjects: r"state_dict\(\)\['rng'\] is Generator: only numbers, strings and arrays travel",
-    SavesObjectArrays: r"state_dict\(\)\['history'\] is ndarray: only numbers, strings and arrays travel",
+    SavesObjects: r"state_dict\(\)\['rng'\] is Generator: save only numbers, strings and arrays",
+    SavesObjectArrays: r"state_dict\(\)\['history'\] is ndarray: save only numbers, strings and arrays",
     ForgetsTheGenerator: r"after load_state_dict\(state_dict\(\)\) it plays differently: save the generator too",
     CannotLoad: "it raised AttributeError: .*'load_state_dict'",
 }

@@ -129,7 +129,7 @@ def test_a_clone_has_the_parameters_and_nothing_else(name, example):
 
 def test_loading_what_another_agent_saved(example):
     saved = example("ts", K).state_dict()
-    with pytest.raises(ValueError, match=r"saved with agent = ts, this agent has beta-swts; make it alike first"):
+    with pytest.raises(ValueError, match=r"saved with agent = ts, this agent has beta-swts; make it the same first"):
         example("beta-swts", K).load_state_dict(saved | {"parameter.window": 99})
     with pytest.raises(ValueError, match=r"not a saved beta-swts: 'parameter.window' is missing on one side"):
         example("beta-swts", K).load_state_dict(saved)

@@ -1,4 +1,4 @@
-"""The third verb: what an agent is after it forgot one arm, or all."""
+"""forget: the state of an agent after it forgot one arm, or all."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def test_kl_indices_are_told_apart_to_1e_9(n, mean, rival_n, closeness, rival_fi
     closed=st.integers(0, 5),
 )
 def test_kl_ucb_in_states_far_from_the_start(n_arms, seed, scale, closed):
-    """Random counts up to 400 an arm, some means at 0 and near 1; one arm may be closed."""
+    """Random counts up to 400 per arm, some means at 0 and near 1; one arm may be closed."""
     rng = np.random.default_rng(seed)
     pulls = rng.integers(1, scale + 1, n_arms)
     sums = [float(rng.choice([0, rng.integers(0, n + 1), n - 1])) for n in pulls]

@@ -1,4 +1,4 @@
-"""The two ends of every comparison: random and oracle."""
+"""The reference agents of every comparison: random and oracle."""
 
 from __future__ import annotations
 

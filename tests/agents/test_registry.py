@@ -1,4 +1,4 @@
-"""The registry: one line is one line, and strangers come in by the same door."""
+"""The registry: a new agent needs one line of the table, and agents of users are found in the same way."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def registered():
 
 
 def test_a_line_of_the_table_is_the_only_one_that_names_an_agent():
-    """Beside its own file; the class is an attribute of the package all the same."""
+    """Apart from its own file; the class is an attribute of the package nevertheless."""
     lines = (FOLDER / "__init__.py").read_text().splitlines()
     for name, path in agents.HOUSE.items():
         module, _, kind = path.partition(":")

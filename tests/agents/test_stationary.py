@@ -1,4 +1,4 @@
-"""On a bandit that stands still, with means 0.1 and 0.9, every learning agent finds the better arm and stays with it.
+"""On a stationary bandit with means 0.1 and 0.9, every learning agent finds the better arm and stays with it.
 
 The mark is 95 % of the last fifth of T = 20 000 rounds, in each of five runs, windowed agents with τ = 2 000 included.
 Ser4 and Rexp3 have marks of their own.

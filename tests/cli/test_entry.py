@@ -1,4 +1,4 @@
-"""The doors: one table of commands, help that is quick and true, and the same commands from everywhere."""
+"""One table of commands, help that is fast and correct, and scripts that run the same commands."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""What makes two units the same: what is asked and the code that answers, never a label."""
+"""Units are the same if their description and the version of the code are, whatever their labels."""
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, paper_study
 from ns_mab_gym.experiments.units import blocks_of, units_of

@@ -80,24 +80,6 @@ def test_the_explanation_shows_the_shares_of_its_windows():
         assert f"{theory.learnable_set(two_arms(), tau).mean():.0%} learnable" in written
 
 
-def test_a_comparison_says_what_the_recommendation_loses(comparison):
-    regret = comparison.measured.regret.mean(axis=1)
-    by_window = dict(zip(comparison.measured.windows, regret, strict=True))
-    assert by_window[comparison.best] == min(by_window[tau] for tau in comparison.grid)
-    assert comparison.loss == pytest.approx(by_window[comparison.recommended.window] / by_window[comparison.best] - 1)
-    assert "the recommended window loses" in str(comparison)
-
-
-def test_measured_pulls_are_those_of_worse_arms(comparison):
-    pulls, T = comparison.measured.pulls, 600
-    assert pulls.shape == (len(comparison.measured.windows), 3)
-    assert np.all(pulls >= 0)
-    assert np.all(pulls.sum(axis=1) <= T)
-    # Arm 1 is never the best, arm 0 in half of the rounds: regret follows from the pulls of each.
-    loss = np.array([0.8, 0.7, 0.8])
-    np.testing.assert_allclose(pulls @ loss, comparison.measured.regret.mean(axis=1))
-
-
 def test_the_measurement_is_drawn_over_the_bounds(means, comparison):
     figure = measured_figure(means, comparison)
     written = "".join(texts(figure))
@@ -107,8 +89,3 @@ def test_the_measurement_is_drawn_over_the_bounds(means, comparison):
     np.testing.assert_allclose(measured.get_ydata(), comparison.measured.regret.mean(axis=1))
     worst = next(line for line in panel(figure, "Pulls").lines if line.get_marker() == "o")
     np.testing.assert_allclose(worst.get_ydata(), comparison.measured.pulls.max(axis=1))
-
-
-def test_only_bernoulli_means_are_played():
-    with pytest.raises(theory.AssumptionError, match="Assumption 1"):
-        measurement.measure([[2.0, 0.1]] * 5, [2], "gamma-swgts")

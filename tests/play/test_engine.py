@@ -113,7 +113,7 @@ def test_tuning_differs_from_instance_to_instance():
 
 
 def test_the_authors_sigma_tunes_on_smooth_worlds():
-    """1585 for σ = 1e-4, although no mean moves by more than 0.45 σ a round; and 252 for σ = 1e-3."""
+    """1585 for σ = 1e-4, although no mean moves by more than 0.45 σ per round; and 252 for σ = 1e-3."""
     runs = nsb.simulate("NSBandit-Smooth-v0", "sw-kl-ucb", runs=1, env_kwargs={"horizon": 2_000})
     assert runs.parameters[0]["window"] == 1585
     runs = nsb.simulate("NSBandit-SmoothFast-v0", "sw-kl-ucb", runs=1, env_kwargs={"horizon": 2_000})
@@ -214,7 +214,7 @@ def test_ties_for_the_best_arm_are_not_suboptimal():
 
 @pytest.mark.parametrize("name", ["random", "oracle"])
 def test_a_curve_keeps_nothing_of_the_size_of_runs_times_rounds(name):
-    """40 runs of 20 000 rounds on instances of their own: 6.4 MB an array a run's arms would take, 64 MB the means."""
+    """40 runs of 20 000 rounds, each on its own instance: the arms of all runs would take 6.4 MB, the means 64 MB."""
     world = worlds.Piecewise(horizon=20_000, n_arms=10)
     nsb.simulate(world, name, runs=1)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""The kinds of claims that a comparison of regrets can make, each a function that makes the deciding test."""
+"""The kinds of claims about regrets: each function returns the test that decides such a claim."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def final(curves: Runs, evidence: Evidence) -> Floats:
 
 
 def suboptimal_pulls(curves: Runs, evidence: Evidence) -> Floats:
-    """How often an arm was played that was not the best."""
+    """The number of pulls of arms that were not the best."""
     return np.asarray(curves.suboptimal_pulls.sum(axis=1), np.float64)
 
 
@@ -52,20 +52,20 @@ def regret_between(first: float, last: float) -> Quantity:
 
 
 def ranking(evidence: Evidence, labels: Iterable[str], quantity: Quantity = final) -> str:
-    """Mean ± standard error of every label, the least first."""
+    """A text with the mean ± standard error of every label, the least first."""
     values = {label: quantity(evidence.curves[label], evidence) for label in labels}
     ascending = sorted(values, key=lambda label: float(values[label].mean()))
     return ", ".join(f"{evidence.name(label)} {mean_se(values[label])}" for label in ascending)
 
 
 def mean_se(values: Floats) -> str:
-    """A mean and its standard error."""
+    """A text with the mean and its standard error."""
     se = float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
     return f"{values.mean():,.0f} ± {se:,.{0 if se >= 9.95 else 1}f}"
 
 
 def pair_of(evidence: Evidence, left: str, right: str, quantity: Quantity, where: str = "") -> Pair:
-    """The sentence that one label has less of a quantity than another."""
+    """The sentence that the left label has less of a quantity than the right one."""
     left_values, right_values = (quantity(evidence.curves[label], evidence) for label in (left, right))
     return Pair(evidence.name(left), evidence.name(right), left_values, right_values, where)
 
@@ -75,7 +75,7 @@ def _at(evidence: Evidence, round_: float) -> str:
 
 
 def against(tests: Iterable[Test]) -> tuple[Test, ...]:
-    """The tests that stand against a claim: the false ones, or the open ones if none is false."""
+    """The tests that contradict a claim: the false ones, or the open ones if none is false."""
     tests = list(tests)
     return tuple(t for t in tests if t.answer is False) or tuple(t for t in tests if t.answer is None)
 
@@ -86,7 +86,7 @@ def conjunction(figures: str, tests: list[Test], instead: str = "") -> Finding:
 
 
 def podium(evidence: Evidence, labels: Sequence[str], round_: float) -> str:
-    """The three with the least regret at a round."""
+    """A text that names the three labels with the least regret at a round."""
     values = {label: float(regret_at(round_)(evidence.curves[label], evidence).mean()) for label in labels}
     first = sorted(values, key=values.__getitem__)[:3]
     order = ", ".join(f"{evidence.name(label)} {values[label]:,.0f}" for label in first)
@@ -94,7 +94,7 @@ def podium(evidence: Evidence, labels: Sequence[str], round_: float) -> str:
 
 
 def ordered(pairs: Sequence[tuple[str, str]], quantity: Quantity = final, margin: float = 0.0) -> Decide:
-    """In every pair, the left has less than the right."""
+    """Decides whether in every pair the left label has less than the right one."""
 
     def decide(evidence: Evidence) -> Finding:
         tests = less([pair_of(evidence, left, right, quantity) for left, right in pairs], margin)
@@ -107,12 +107,12 @@ def ordered(pairs: Sequence[tuple[str, str]], quantity: Quantity = final, margin
 
 
 def least(who: str, among: Iterable[str], quantity: Quantity = final) -> Decide:
-    """One has less than every other."""
+    """Decides whether one label has less than every other."""
     return ordered([(who, other) for other in among if other != who], quantity)
 
 
 def best_from(who: str, among: Sequence[str], rounds: Sequence[float]) -> Decide:
-    """One has the least cumulative regret at each of several rounds."""
+    """Decides whether one label has the least cumulative regret at each of several rounds."""
 
     def decide(evidence: Evidence) -> Finding:
         others = [label for label in among if label != who]
@@ -126,7 +126,7 @@ def best_from(who: str, among: Sequence[str], rounds: Sequence[float]) -> Decide
 
 
 def leads_from(evidence: Evidence, who: str, others: Sequence[str]) -> str:
-    """From which round on the mean regret of one is the least."""
+    """A text that says from which round on one label has the least mean regret."""
     rounds = evidence.curves[who].rounds
     mine = evidence.curves[who].regret.mean(axis=0)
     rivals = np.stack([evidence.curves[other].regret.mean(axis=0) for other in others])
@@ -141,7 +141,7 @@ def leads_from(evidence: Evidence, who: str, others: Sequence[str]) -> str:
 
 
 def collapse(groups: Sequence[Sequence[str]], rounds: Sequence[float], margin: float) -> Decide:
-    """Within each group, the curves lie within a margin of each other at each of several rounds."""
+    """Decides whether within each group the curves lie within a margin of each other at each of several rounds."""
 
     def decide(evidence: Evidence) -> Finding:
         pairs = [

@@ -11,7 +11,7 @@ __all__ = ["degrades", "faster_after", "more_after"]
 
 
 def degrades(who: str, reference: str, phases: Sequence[tuple[float, float]]) -> Decide:
-    """In every phase after the first, one gathers more regret than the reference."""
+    """Decides whether one label gathers more regret than the reference in every phase after the first."""
 
     def decide(evidence: Evidence) -> Finding:
         pairs = [
@@ -30,7 +30,7 @@ def degrades(who: str, reference: str, phases: Sequence[tuple[float, float]]) ->
 
 
 def more_after(who: str, reference: str, change: float, end: float) -> Decide:
-    """From a change to the end, one gathers more regret than the reference."""
+    """Decides whether one label gathers more regret than the reference from a change to the end."""
 
     def decide(evidence: Evidence) -> Finding:
         pair = pair_of(evidence, reference, who, regret_between(change, end))
@@ -41,7 +41,7 @@ def more_after(who: str, reference: str, change: float, end: float) -> Decide:
 
 
 def faster_after(labels: Sequence[str], changes: Sequence[float], span: float) -> Decide:
-    """Just after every change, each gathers more regret than just before it."""
+    """Decides whether each label gathers more regret just after every change than just before it."""
 
     def decide(evidence: Evidence) -> Finding:
         pairs = []

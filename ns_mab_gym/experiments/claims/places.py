@@ -11,7 +11,7 @@ __all__ = ["among_worst", "moderate", "most_beat", "not_best", "same_order"]
 
 
 def among_worst(who: Sequence[str], among: Sequence[str]) -> Decide:
-    """Each is in the worse half: at least half of all have less final regret."""
+    """Decides whether each label is in the worse half: at least half of all have less final regret."""
 
     def decide(evidence: Evidence) -> Finding:
         half = len(among) // 2
@@ -32,7 +32,7 @@ def among_worst(who: Sequence[str], among: Sequence[str]) -> Decide:
 
 
 def most_beat(challengers: Sequence[str], who: str) -> Decide:
-    """More than half of the challengers end with less regret than one."""
+    """Decides whether more than half of the challengers have less final regret than one label."""
 
     def decide(evidence: Evidence) -> Finding:
         tests = less([pair_of(evidence, challenger, who, final) for challenger in challengers])
@@ -47,7 +47,7 @@ def most_beat(challengers: Sequence[str], who: str) -> Decide:
 
 
 def not_best(who: str, among: Sequence[str]) -> Decide:
-    """Some other ends with less regret."""
+    """Decides whether some other label has less final regret."""
 
     def decide(evidence: Evidence) -> Finding:
         tests = less([pair_of(evidence, other, who, final) for other in among if other != who])
@@ -60,7 +60,7 @@ def not_best(who: str, among: Sequence[str]) -> Decide:
 
 
 def moderate(who: str, among: Sequence[str]) -> Decide:
-    """Some others end with less regret, and some with more."""
+    """Decides whether some other labels have less final regret, and some have more."""
 
     def decide(evidence: Evidence) -> Finding:
         tests = less([pair_of(evidence, other, who, final) for other in among if other != who])
@@ -74,7 +74,7 @@ def moderate(who: str, among: Sequence[str]) -> Decide:
 
 
 def same_order(here: str, there: str, among: Sequence[str], exceptions: int) -> Decide:
-    """Two worlds put the agents into the same order, but for a few pairs."""
+    """Decides whether two worlds put the agents into the same order, with a few exceptions."""
 
     def decide(evidence: Evidence) -> Finding:
         pairs = [(a, b) for i, a in enumerate(among) for b in among[i + 1 :]]

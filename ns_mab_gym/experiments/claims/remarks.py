@@ -18,7 +18,7 @@ def observations(results: Results) -> list[str]:
 
 
 def _fast_world(results: Results) -> str:
-    """What σ = 0.001 shows."""
+    """A note on the results for σ = 0.001."""
     curves = results.curves[paper.FAST]
     ascending = sorted(paper.ALGORITHMS, key=lambda label: float(curves[label].final.mean()))
     order = ", ".join(f"{label} {mean_se(curves[label].final)}" for label in ascending)
@@ -40,13 +40,13 @@ def _best_window(results: Results, world: str, sampler: str) -> str:
 
 
 def _round_robin(results: Results) -> list[str]:
-    """γ-SWGTS with a window shorter than the number of arms never gets to sample."""
+    """A note that γ-SWGTS with a window shorter than the number of arms never samples; none if it does sample."""
     curve = results.curves[paper.ABRUPT][paper.sensitivity_label(paper.GAUSS, paper.ALPHAS[0])]
     if curve.final.std() > 1e-9 * curve.final.mean():
         return []
     window, arms = curve.parameters[0].get("window", 0), curve.pulls.shape[1]
     return [
         f"γ-SWGTS with α = 0.2 has a window of {window} rounds and {arms} arms: in every round some arm is unseen and "
-        f"is forced, so that it plays the arms in turn for ever. Its regret has no chance in it: "
+        f"is forced, so that it plays the arms in turn all the time. Its regret is not random: "
         f"{curve.final.mean():,.0f} on the abrupt world, in every run."
     ]

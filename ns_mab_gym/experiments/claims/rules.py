@@ -36,7 +36,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a claim about one world may look at.
+    """What the test of a claim about one world can use.
 
     Attributes:
         curves: the runs of each agent, by its label.
@@ -79,7 +79,7 @@ class Pair:
 class Test:
     """A tested sentence: both means, the interval of the difference right − left, and the answer (None if open)."""
 
-    __test__ = False  # not one of pytest's
+    __test__ = False  # tells pytest that this is not a test class
 
     left: str
     right: str
@@ -106,7 +106,7 @@ class Finding:
         verdict: what the runs say.
         figures: the measured figures.
         tests: the sentences that were tested.
-        exceptions: those that stand against the claim.
+        exceptions: those that contradict the claim.
         instead: what the runs show where the claim does not hold.
     """
 
@@ -124,8 +124,8 @@ class Claim:
     Attributes:
         key: a short name.
         quote: the paper's words.
-        test: what decides, in words.
-        decide: what decides, in code.
+        test: the deciding test, in words.
+        decide: the deciding test, as a function.
         ours: whether the paper says it of another world, and the test on this one is ours.
     """
 
@@ -138,7 +138,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim about a world with what was found."""
+    """A claim about a world and its finding."""
 
     claim: Claim
     world: str
@@ -186,7 +186,7 @@ def _tests(pairs: Sequence[Pair], answer: Callable[[float, float, float], bool |
 
 
 def verdict_all(answers: Sequence[bool | None]) -> Verdict:
-    """Every sentence must be true; one that is false is enough against the claim."""
+    """The verdict on a claim all of whose sentences must be true: one that is false makes it fail."""
     if any(answer is False for answer in answers):
         return Verdict.FAILS
     return Verdict.HOLDS if all(answers) else Verdict.UNDECIDED

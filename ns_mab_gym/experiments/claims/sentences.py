@@ -30,7 +30,7 @@ __all__ = ["CLAIMS"]
 
 ALL = tuple(ALGORITHMS)
 WINDOWED = (BETA, GAUSS, SW_UCB, SW_KL_UCB)
-OTHERS = (BETA, GAUSS, TS, SW_UCB, KL_UCB, SW_KL_UCB)  # all but the two that are called the worst
+OTHERS = (BETA, GAUSS, TS, SW_UCB, KL_UCB, SW_KL_UCB)  # all except the two that the paper calls the worst
 PHASES = ((0, 14_999), (14_999, 30_000), (30_000, 39_999), (39_999, 50_000))
 CHANGES = tuple(last for _, last in PHASES[:-1])
 LATE = (30_000, 35_000, 40_000, 45_000, 50_000)

@@ -18,7 +18,7 @@ def _exactly(true: bool, figures: str) -> Finding:
 
 
 def best_arm_by_phase(phases: Sequence[tuple[float, float]], arms: Sequence[int]) -> Decide:
-    """The best arm, counted from 1, is the given one in every round of each phase."""
+    """Decides whether the best arm, counted from 1, is the given one in every round of each phase."""
 
     def decide(evidence: Evidence) -> Finding:
         best = best_arms(evidence.means) + 1
@@ -35,7 +35,7 @@ def best_arm_by_phase(phases: Sequence[tuple[float, float]], arms: Sequence[int]
 
 
 def every_arm_best() -> Decide:
-    """Every arm is the best in some round."""
+    """Decides whether every arm is the best in some round."""
 
     def decide(evidence: Evidence) -> Finding:
         rounds = np.bincount(best_arms(evidence.means), minlength=evidence.means.shape[1])
@@ -47,7 +47,7 @@ def every_arm_best() -> Decide:
 
 
 def turns_best(arm: int, first: float, last: float) -> Decide:
-    """An arm, counted from 1, becomes the best between two rounds."""
+    """Decides whether an arm, counted from 1, becomes the best between two rounds."""
 
     def decide(evidence: Evidence) -> Finding:
         best = best_arms(evidence.means) == arm - 1

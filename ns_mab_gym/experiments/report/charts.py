@@ -1,4 +1,4 @@
-"""Interactive charts as plain plotly JSON: values on hover, agents on and off by the legend."""
+"""Interactive charts as plain plotly JSON: values appear on hover, and the legend switches agents on and off."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...figures.regret_plots import Family, family_styles
-from ...figures.style import line_style, sequence
-from ...figures.world_means import kept_rounds
+from ...figures.style import line_style
+from ...figures.world_means import arm_colours, kept_rounds
 from ...runs import Runs
 
 __all__ = ["Chart", "family_chart", "means_chart", "regret_chart"]
 
-POINTS = 250  # of a curve on a screen
+POINTS = 250  # points of a curve on the screen
 Chart = dict[str, Any]
 
 
 def regret_chart(curves: Mapping[str, Runs], changes: Sequence[int], notes: Mapping[str, str]) -> Chart:
-    """Mean cumulative regret with one standard deviation; a click on a name hides both."""
+    """A chart of the mean cumulative regret with one standard deviation; a click on a name hides both."""
     traces = []
     for index, (label, curve) in enumerate(curves.items()):
         style = line_style(index)
@@ -31,7 +31,7 @@ def regret_chart(curves: Mapping[str, Runs], changes: Sequence[int], notes: Mapp
 
 
 def family_chart(members: Family) -> Chart:
-    """Mean cumulative regret of the members of a family."""
+    """A chart of the mean cumulative regret of the members of a family."""
     traces = []
     for member, style in zip(members, family_styles(members), strict=True):
         line = {"width": 1.2 * style["linewidth"], **_dash(style)}
@@ -40,7 +40,7 @@ def family_chart(members: Family) -> Chart:
 
 
 def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int]) -> Chart:
-    """The means of every arm."""
+    """A chart of the means of every arm."""
     rounds = kept_rounds(means, points=600)
     traces = [
         {
@@ -52,7 +52,7 @@ def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int]) -> Chart
             "line": {"color": colour, "width": 1.6},
             "hovertemplate": "%{y:.3f}",
         }
-        for arm, colour in enumerate(sequence(means.shape[1]))
+        for arm, colour in enumerate(arm_colours(means))
     ]
     return {"data": traces, "layout": _layout("mean reward", _phases(changes, len(means)))}
 

@@ -34,12 +34,12 @@ class Page:
     """What a report shows; :meth:`html` writes it.
 
     Attributes:
-        results: the curves.
+        results: the results of the study.
         means: an instance of each world by label, where its means are known.
         summary: a sentence under the title.
         settings: pairs of a setting and its value.
         judged: claims with their verdicts, if there are any.
-        notes: what the reader must know about choices made.
+        notes: what the reader must know about choices that were made.
         explanations: figures with a description, shown with the notes.
         warning: what must be read before the verdicts.
         drawn_anew: the labels of worlds whose means differ from run to run.

@@ -1,4 +1,4 @@
-"""The figures of the page's tables, as they are printed: final regrets with their intervals, and parameters."""
+"""The rows of the page's tables, as text: final regrets with their intervals, and parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..statistics import Estimate, Summary, summarise
 
 __all__ = ["FinalRow", "ParameterRow", "final_rows", "parameter_rows"]
 
-NOTHING = "–"  # where the reference would be compared with itself
+NOTHING = "–"  # shown where the reference would be compared with itself
 
 
 @dataclass(frozen=True)

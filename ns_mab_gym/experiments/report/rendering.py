@@ -1,4 +1,4 @@
-"""Fills in the templates of the page, which are files of their own; every value is escaped."""
+"""Fills in the templates of the page, which are separate files; every value is escaped."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["environment", "render"]
 
 @cache
 def environment() -> Environment:
-    """Where templates are found, and the rules by which they are filled in."""
+    """The Jinja environment: where the templates are, and how they are filled in."""
     loader = PackageLoader("ns_mab_gym.experiments.report")
 
     def file(name: str) -> Markup:
-        """A style or a script as it is: it is no template, and braces in it mean nothing here."""
+        """The text of a style or script as it is, not read as a template: its braces mean something else."""
         return Markup(loader.get_source(env, name)[0])
 
     env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -1,4 +1,4 @@
-"""What the page says about claims: every one at a glance, and with the figures that decided it."""
+"""What the page says about claims: an overview, and each claim with the figures that decided it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..claims import Finding, Judged, Verdict
 
 __all__ = ["ClaimRow", "Found", "Verdicts", "verdicts_of"]
 
-KINDS = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "undecided"}  # classes of the style
+KINDS = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "undecided"}  # CSS classes
 SIGNS = {Verdict.HOLDS: "holds", Verdict.FAILS: "no", Verdict.UNDECIDED: "open"}
 SHORT = {Verdict.HOLDS: "holds", Verdict.FAILS: "does not hold", Verdict.UNDECIDED: "undecided"}
 MOST_EXCEPTIONS = 12
@@ -23,15 +23,15 @@ class Found:
 
     Attributes:
         world: its label.
-        kind: the class by which the style colours the verdict.
+        kind: the CSS class that colours the verdict.
         sign: the verdict in a word, for the table at a glance.
         short: the verdict in two or three words.
         verdict: the verdict in full.
         ours: whether the paper says it of another world, and the test on this one is ours.
-        pieces: the measured figures, in pieces that read on from each other.
+        pieces: the measured figures, in pieces that together form one text.
         instead: what the runs show instead, if the claim does not hold.
         comparisons: how many of the paired comparisons are true; empty if there are none.
-        against: those that stand against the claim.
+        against: those that contradict the claim.
     """
 
     world: str
@@ -113,7 +113,7 @@ def _comparisons(finding: Finding) -> str:
 
 
 def _against(finding: Finding) -> list[str]:
-    """The tests against a claim in words: the first twelve, and how many more there are."""
+    """The tests that contradict a claim, as text: the first twelve, and how many more there are."""
     shown = [str(test) for test in finding.exceptions[:MOST_EXCEPTIONS]]
     more = len(finding.exceptions) - len(shown)
     return [*shown, f"and {more} more"] if more else shown
