@@ -61,12 +61,18 @@ class Rule(NamedTuple):
 
 
 RULES: dict[type, Rule] = {}
+_COMPILED: set[type] = set()  # states whose functions numba has compiled: it would not look them up again
 NAMED_TUPLES = (types.NamedTuple, types.NamedUniTuple)
 
 
 def rule(state: type, act: Act, observe: Observe, forget: Forget | None = None) -> None:
     """Register the functions by which the algorithm with this class of state acts, observes and forgets."""
-    RULES[state] = Rule(act, observe, forget)
+    given = Rule(act, observe, forget)
+    if state in _COMPILED and given != RULES[state]:
+        raise ValueError(
+            f"the rule of {state.__name__} is compiled already; to change it, define the class of the state again too"
+        )
+    RULES[state] = given
 
 
 def act(state: Any, mask: BoolArray, rng: np.random.Generator) -> int:
@@ -91,22 +97,29 @@ def forget(state: Any, arm: int) -> None:
 
 @overload(act, strict=False, jit_options={"forceinline": True})
 def _compiled_act(state, mask, rng):  # type: ignore[no-untyped-def]
-    return RULES[state.instance_class].act if isinstance(state, NAMED_TUPLES) else None
+    return _rule_of(state).act if isinstance(state, NAMED_TUPLES) else None
 
 
 @overload(observe, strict=False, jit_options={"forceinline": True})
 def _compiled_observe(state, arm, reward):  # type: ignore[no-untyped-def]
-    return RULES[state.instance_class].observe if isinstance(state, NAMED_TUPLES) else None
+    return _rule_of(state).observe if isinstance(state, NAMED_TUPLES) else None
 
 
 @overload(forget, strict=False)
 def _compiled_forget(state, arm):  # type: ignore[no-untyped-def]
-    return RULES[state.instance_class].forget if isinstance(state, NAMED_TUPLES) else None
+    return _rule_of(state).forget if isinstance(state, NAMED_TUPLES) else None
+
+
+def _rule_of(state: Any) -> Rule:
+    """The rule of a numba type of state, which is fixed from now on."""
+    _COMPILED.add(state.instance_class)
+    return RULES[state.instance_class]
 
 
 def states_in(state: Any) -> Iterator[Any]:
-    """The state itself and every tuple nested in it."""
-    yield state
+    """The state itself and every named tuple nested in it, also within plain tuples."""
+    if hasattr(state, "_fields"):
+        yield state
     for part in state:
-        if hasattr(part, "_fields"):
+        if isinstance(part, tuple):
             yield from states_in(part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import reprlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +33,13 @@ def load_path(path: str) -> Any:
     module_name, _, attributes = path.partition(":")
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:  # a module can raise anything while it is loaded
+    except (Exception, SystemExit) as error:  # a module can raise anything while it is loaded
         missing = isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}.")
         why = "; is its folder on PYTHONPATH?" if missing else f" ({type(error).__name__})"
         raise ValueError(f"cannot import {module_name!r} of {path!r}: {error}{why}") from error
     for attribute in attributes.split("."):
         if not hasattr(found, attribute):
-            names = [name for name in vars(found) if not name.startswith("_")]
+            names = [name for name in dir(found) if not name.startswith("_")]
             raise ValueError(f"{module_name!r} has no {attribute!r}; {nearest(attribute, names)}")
         found = getattr(found, attribute)
     return found
@@ -115,7 +116,8 @@ class Registry(Mapping[str, type[Any]]):
 
     def _checked(self, kind: Any) -> type[Any]:
         if not isinstance(kind, type):
-            raise TypeError(f"{kind!r} is not a class; name the class of the {self.what} itself")
+            shown = reprlib.repr(kind)  # shortened: the whole of os.environ does not belong in a message
+            raise TypeError(f"{shown} is not a class; name the class of the {self.what} itself")
         if missing := [method for method in self.needs if not callable(getattr(kind, method, None))]:
             raise TypeError(f"{kind.__module__}:{kind.__qualname__} is no {self.what}: it has no {missing[0]}()")
         return kind

@@ -106,5 +106,5 @@ def from_parquet(path: Path, unit: Unit, code: str) -> Runs:
         return Runs(rounds, regret, pulls, suboptimal, seeds, about["parameters"], about["seconds"])
     except KeyError:
         raise BrokenFileError("was not written by ns_mab_gym") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, AttributeError) as error:
         raise BrokenFileError(f"is broken or cut off ({str(error).splitlines()[0]})") from None

@@ -134,7 +134,7 @@ def _locked(folder: Path) -> IO[str] | None:
         return None
     import fcntl
 
-    handle = (folder / ".lock").open("w")
+    handle = (folder / ".lock").open("a")  # not "w", which would empty the file that a symbolic link leads to
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -63,7 +63,7 @@ class Compared(Protocol):
 
     @property
     def loss(self) -> float:
-        """By what share the recommended window's mean regret exceeds that of the best."""
+        """The relative excess of the recommended window's mean regret over that of the best."""
 
 
 @styled(dpi=110)

@@ -95,7 +95,7 @@ def _draw_panel(
 
 
 def _limit(drawn: Sequence[Drawn]) -> float:
-    """The upper end of an axis of regret; where nobody has any, 1."""
+    """The upper end of an axis of regret; 1 where there is no regret."""
     return 1.05 * max(curve.top for curve in drawn) or 1.0
 
 

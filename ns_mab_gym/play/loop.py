@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import logging
 import threading
 from collections.abc import Callable
@@ -69,6 +70,8 @@ def _play(
     noted = 0
     for t in range(horizon):
         arm = act(state, mask, rng)
+        if arm < 0 or arm >= n_arms:  # compiled code would read and write beyond the arrays
+            raise IndexError("the agent chose an arm that the world does not have; arms are 0 to K - 1")
         mu = means[t, arm]
         reward = draw(law, parameter, mu, luck)
         if arms.size > 0:
@@ -124,7 +127,8 @@ def loop_for(kinds: tuple[type, ...], agent: str) -> Any:
 def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], agent: str) -> Any:
     if any(kind.__module__ == "__main__" for kind in kinds):
         return njit(nogil=True)(_play)
-    title = f"play_{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_"
+    names = hashlib.sha256(" ".join(f"{kind.__module__}:{kind.__qualname__}" for kind in kinds).encode()).hexdigest()
+    title = f"play_{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_{names[:8]}_"
     made_of = fingerprint([_play, beta_quantile, *rules], kinds)
     played = FunctionType(_play.__code__, _play.__globals__, title + made_of[:16])
     played.__qualname__ = played.__name__  # numba names its cache files after it
