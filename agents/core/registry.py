@@ -45,6 +45,13 @@ def load_path(path: str) -> Any:
     return found
 
 
+def _same(one: type[Any] | str, other: type[Any] | str) -> bool:
+    """Whether two targets are one, or one class defined twice, as when the cell of a notebook is run again."""
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
+
+
 class Registry(Mapping[str, type[Any]]):
     """A table from names to classes, which are loaded on first use.
 
@@ -75,7 +82,7 @@ class Registry(Mapping[str, type[Any]]):
                 raise ValueError(f"{name!r} must be a class or 'package.module:Class', got {target!r}")
         else:
             self._checked(target)
-        if self._targets.get(name, target) != target:
+        if not _same(self._targets.get(name, target), target):
             raise ValueError(f"{name!r} is taken by {self._targets[name]}; choose another name")
         self._targets[name] = target
 

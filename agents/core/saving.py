@@ -14,10 +14,11 @@ WORD = (1 << 64) - 1
 
 
 def arrays_of(state: Any, prefix: str = "state.") -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a state; those of a nested state under a dotted name."""
+    """The arrays of a state; those of a nested state, or of a tuple of them, under a dotted name."""
     arrays: dict[str, npt.NDArray[Any]] = {}
-    for name, value in state._asdict().items():
-        if hasattr(value, "_asdict"):
+    names = getattr(state, "_fields", map(str, range(len(state))))
+    for name, value in zip(names, state, strict=True):
+        if isinstance(value, tuple):
             arrays |= arrays_of(value, f"{prefix}{name}.")
         elif isinstance(value, np.ndarray):
             arrays[prefix + name] = value

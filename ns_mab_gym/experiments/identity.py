@@ -71,7 +71,15 @@ def _modules_of_world(world: WorldEntry) -> frozenset[str]:
     if isinstance(layer, NSBanditEnv):
         kinds += [type(layer.world), type(layer.law)]
     own = (kind for kind in kinds if not kind.__module__.startswith("gymnasium."))
-    return frozenset().union(*map(_modules_of_class, own))
+    return frozenset().union(_module_of_maker(layer), *map(_modules_of_class, own))
+
+
+def _module_of_maker(env: gym.Env[Any, Any]) -> set[str]:
+    """The module of the user's function that makes the environment of an id, if there is one."""
+    entry: Any = None if env.spec is None else env.spec.entry_point
+    entry = getattr(entry, "func", entry)  # the function of a functools.partial
+    module = entry.partition(":")[0] if isinstance(entry, str) else getattr(entry, "__module__", "")
+    return {module} - {""} if module.partition(".")[0] not in {"gymnasium", "ns_mab_gym"} else set()
 
 
 def _modules_of_class(kind: type) -> set[str]:

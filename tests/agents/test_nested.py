@@ -127,3 +127,15 @@ def test_a_full_memory_says_so_in_the_compiled_loop():
     assert str(error.value) == FULL
     with pytest.raises(ValueError, match="horizon must be a positive integer, got 0"):
         new_samples(3, 0)
+
+
+def test_samples_of_one_arm_or_of_all_are_dropped():
+    samples = new_samples(3, 4)
+    for arm in (0, 1, 1, 2):
+        append(samples, arm, 0.5)
+    forget_samples(samples, 1)
+    assert samples.counts.tolist() == [1, 0, 1]
+    append(samples, 1, 0.25)
+    assert samples.values[1, 0] == 0.25
+    forget_samples(samples, ALL)
+    assert samples.counts.tolist() == [0, 0, 0]

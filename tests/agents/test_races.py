@@ -20,6 +20,7 @@ from ns_mab_gym.agents.parts.races import (
     largest_gaussian_plain,
     log_factorial,
     log_norm,
+    normal_beyond,
 )
 
 DRAWS = 200_000
@@ -121,6 +122,21 @@ def test_arms_that_are_closed_take_no_part(lazy):
     counts = count_gaussian(means, roots, mask, np.random.default_rng(4), DRAWS, lazy)
     assert counts[[0, 2]].sum() == 0
     assert_has_the_law(counts[[1, 3]], normal_law(means[[1, 3]], roots[[1, 3]]))
+
+
+@njit
+def tail_draws(a, rng, times):
+    draws = np.empty(times)
+    for i in range(times):
+        draws[i] = normal_beyond(a, rng)
+    return draws
+
+
+@pytest.mark.parametrize("a", [1.0, 1.5, 3.0, 8.0])
+def test_draws_beyond_a_point_have_the_law_of_the_normal_tail(a):
+    draws = tail_draws(a, np.random.default_rng(5), DRAWS)
+    assert draws.min() >= a
+    assert stats.kstest(stats.norm.sf(draws) / stats.norm.sf(a), "uniform").pvalue > 1e-6
 
 
 @given(st.floats(0, 5_000), st.floats(0, 5_000))

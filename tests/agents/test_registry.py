@@ -197,3 +197,31 @@ def test_every_world_and_law_has_a_card(which):
         assert len(card.summary) > 10
         assert set(card.parameters) == set(TABLES[which][name].parameters())
         assert all(fact.strip() for fact in card.facts.values())
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit('bye')", "import sys; sys.exit(0)", "1 / 0", "def"])
+def test_a_module_that_ends_the_program_or_fails_is_an_error_of_one_line(code, tmp_path, monkeypatch):
+    (tmp_path / "hostile.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=r"^cannot import 'hostile' of 'hostile:Agent': ") as error:
+        load_path("hostile:Agent")
+    assert "\n" not in str(error.value)
+
+
+def test_a_path_through_something_without_attributes_is_refused():
+    with pytest.raises(ValueError, match="'os' has no 'x'"):
+        load_path("os:name.x")
+
+
+def test_a_message_does_not_spill_what_a_path_leads_to(monkeypatch):
+    monkeypatch.setenv("MY_SECRET", "swordfish" * 10)
+    with pytest.raises(TypeError, match="is not a class; name the class of the agent itself") as error:
+        agents.make("os:environ", 2, 10)
+    assert len(str(error.value)) < 120
+
+
+def test_a_class_that_is_defined_again_takes_the_place_of_the_first(registered):
+    """As when the cell of a notebook is run twice."""
+    again = type("Greedy", (Greedy,), {"__module__": Greedy.__module__, "__qualname__": Greedy.__qualname__})
+    agents.register("greedy", again)
+    assert agents.kind("greedy") is again

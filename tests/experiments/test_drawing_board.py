@@ -81,3 +81,14 @@ def test_what_goes_wrong_while_drawing_is_not_lost(board_study, tmp_path, monkey
             board.add(unit, runs(unit))
         with pytest.raises(OSError, match="no space left on device"):
             board.finish()
+
+
+def test_no_figure_is_drawn_before_its_runs_are_there(board_study, tmp_path):
+    last = units_of(board_study)[-1]
+    with DrawingBoard(board_study, tmp_path / "figures", MEANS, (), explained=False) as board:
+        assert {figure.name for figure in board._waiting} == {"a-regret", "a-regret-2", "a-sensitivity"}
+        for unit in units_of(board_study):
+            if unit != last:
+                board.add(unit, runs(unit))
+        assert [figure.name for figure in board._waiting] == ["a-sensitivity"]
+        assert not any("sensitivity" in path.name for path in board.finish())

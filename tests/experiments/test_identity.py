@@ -1,7 +1,10 @@
 """A result is computed again when the code that gave it changes, and only then."""
 
 import compileall
+import functools
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import gymnasium as gym
@@ -210,3 +213,38 @@ def test_an_environment_in_wrappers_depends_on_them(monkeypatch):
     late = DelayedRewards(gym.make("NSBandit-Smooth-v0", horizon=20), delay=3)
     monkeypatch.setattr(identity, "as_env", lambda name, kwargs: late)
     assert "ns_mab_gym.wrappers.delay" in behind("late", "random")
+
+
+MAKER = """
+from ns_mab_gym import rewards, worlds
+from ns_mab_gym.envs import NSBanditEnv
+
+class Fair(rewards.Bernoulli):
+    pass
+
+def own_env(**kwargs):
+    return NSBanditEnv(worlds.Abrupt(horizon=50), **kwargs)
+"""
+
+
+@pytest.fixture
+def maker(tmp_path, monkeypatch):
+    (tmp_path / "own_maker.py").write_text(MAKER)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("own_maker")
+    del sys.modules["own_maker"]
+
+
+@pytest.mark.parametrize("how", ["path", "function", "partial"])
+def test_the_function_that_makes_the_environment_of_an_id_counts(maker, how, monkeypatch):
+    """The environment it returns is of a class of this package, but what it is made of is decided by the function."""
+    entry = {"path": "own_maker:own_env", "function": maker.own_env, "partial": functools.partial(maker.own_env)}[how]
+    monkeypatch.setitem(gym.registry, f"Own-{how}-v0", gym.envs.registration.EnvSpec(f"Own-{how}-v0", entry))
+    modules = identity.modules_of(WorldEntry(f"Own-{how}-v0"), AgentEntry("ts"))
+    assert "own_maker" in modules
+    assert "own_maker" not in identity.modules_of(WorldEntry("NSBandit-Abrupt-v0"), AgentEntry("ts"))
+
+
+def test_a_reward_law_of_the_users_own_counts(maker):
+    own = WorldEntry("abrupt", (("reward", "own_maker:Fair"),))
+    assert "own_maker" in identity.modules_of(own, AgentEntry("ts"))

@@ -174,3 +174,39 @@ def test_all_units_open_as_one_tidy_table(store, study, engine, progress):
     assert len(table) == 2 * 3 * 60 * 20
     assert sorted(table["agent"].unique()) == ["beta-swts:window=50", "ts", "ucb"]
     assert not table.duplicated(["world", "agent", "run", "round"]).any()
+
+
+@pytest.mark.parametrize("about", ["[]", "7", '"text"', "null", "{}", '{"digest": 1}'])
+def test_metadata_of_another_shape_are_reported_and_computed_again(store, unit, block, told, about):
+    store.save(unit, block)
+    path = store.path(unit)
+    table = pq.read_table(path)
+    pq.write_table(table.replace_schema_metadata({b"ns_mab_gym": about.encode()}), path)
+    assert store.load(unit) is None
+    assert len(told) == 1
+    assert "set aside, to be computed again" in told[0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no lock on Windows")
+def test_a_lock_that_leads_elsewhere_empties_nothing(tmp_path):
+    with Store(tmp_path / "out", v1):
+        pass
+    (tmp_path / "precious").write_text("of somebody else")
+    (tmp_path / "out" / ".lock").unlink()
+    (tmp_path / "out" / ".lock").symlink_to(tmp_path / "precious")
+    with Store(tmp_path / "out", v1):
+        pass
+    assert (tmp_path / "precious").read_text() == "of somebody else"
+
+
+@pytest.mark.parametrize("column", ["regret", "round"])
+def test_numbers_that_were_changed_with_valid_checksums_are_noticed(store, unit, block, told, column):
+    store.save(unit, block)
+    path = store.path(unit)
+    table = pq.read_table(path)
+    place = table.column_names.index(column)
+    values = table[column].to_numpy().copy()
+    values[0] += 1
+    pq.write_table(table.set_column(place, column, [values]), path)
+    assert store.load(unit) is None
+    assert "its contents are not those that were written" in told[0]

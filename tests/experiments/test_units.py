@@ -1,7 +1,9 @@
 """Units are the same if their description and the version of the code are, whatever their labels."""
 
+import os
+
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, paper_study
-from ns_mab_gym.experiments.units import blocks_of, units_of
+from ns_mab_gym.experiments.units import Unit, blocks_of, units_of
 
 
 def unit_of(world="NSBandit-Abrupt-v0", agent="ts", runs=10, seed=0, **labels):
@@ -62,3 +64,25 @@ def test_the_paper_is_128_units_of_which_none_is_asked_twice():
     assert len(units_of(study)) == len(set(asked)) == 128
     assert len(asked) == 4 * (8 + 11) * 2  # α = 0.5 of both samplers and α = 1 are in the comparison already
     assert sum(unit.runs for unit in units_of(study)) * 50_000 == 160_000_000
+
+
+def test_parameters_are_part_of_the_identity_and_not_only_of_the_readable_name():
+    entries = [("abrupt", (), "sw-ucb", (("window", 100),)), ("abrupt", (), "sw-ucb", (("window", 200),))]
+    entries += [("abrupt", (("horizon", 50),), "sw-ucb", (("window", 100),))]
+    units = [
+        Unit(world=WorldEntry(world, a), agent=AgentEntry(agent, b), seed=0, first_run=0, runs=25)
+        for world, a, agent, b in entries
+    ]
+    assert len({unit.identity("v1") for unit in units}) == 3
+
+
+def test_the_content_of_a_saved_model_is_part_of_the_identity(tmp_path):
+    model = tmp_path / "model.zip"
+    agent = AgentEntry("sb3", (("path", str(model)),))
+    unit = Unit(world=WorldEntry("abrupt"), agent=agent, seed=0, first_run=0, runs=25)
+    identities = set()
+    for time, content in enumerate((b"one", b"two")):
+        model.write_bytes(content)
+        os.utime(model, (time, time))
+        identities.add(unit.identity("v1"))
+    assert len(identities) == 2

@@ -1,0 +1,161 @@
+"""Rules that change, states within states, and arms that do not exist: never an old loop, never a wrong number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numba import njit
+
+import ns_mab_gym as nsb
+from ns_mab_gym import agents, worlds
+from ns_mab_gym.agents.core.kernel import RULES, IntArray, act, forget, observe, rule, states_in
+from ns_mab_gym.agents.core.saving import arrays_of, restore_arrays
+from ns_mab_gym.play.loop import loop_for
+
+WORLD = worlds.Abrupt(horizon=40)
+
+
+class FixedState(NamedTuple):
+    """The arm that is always played."""
+
+    arm: IntArray
+
+
+class ChangedState(NamedTuple):
+    """The same, of another class, whose rule a test changes."""
+
+    arm: IntArray
+
+
+def act_fixed(state, mask, rng):
+    return state.arm[0]
+
+
+def act_changed(state, mask, rng):
+    return state.arm[0] + 1
+
+
+def observe_nothing(state, arm, reward):
+    pass
+
+
+rule(FixedState, act_fixed, observe_nothing)
+rule(ChangedState, act_fixed, observe_nothing)
+
+
+class TeamState(NamedTuple):
+    """Two agents in a plain tuple."""
+
+    members: tuple[FixedState, FixedState]
+
+
+def act_as_the_second(state, mask, rng):
+    return act(state.members[1], mask, rng)
+
+
+rule(TeamState, act_as_the_second, observe_nothing)
+
+
+@dataclass(eq=False)
+class Playing(agents.Agent):
+    """Plays the state that it is given."""
+
+    name = "playing"
+
+    given: Any = None
+
+    def _new_state(self) -> Any:
+        return self.given
+
+
+def pulls_of(state: Any) -> list[int]:
+    return nsb.simulate(WORLD, Playing(10, given=state), runs=1).pulls[0].tolist()
+
+
+def pulls(arm: int) -> list[int]:
+    return [40 if i == arm else 0 for i in range(10)]
+
+
+def test_a_rule_that_is_compiled_already_cannot_be_changed():
+    """Numba keeps the first function that it found for a class, and so would play the old rule."""
+    rule(ChangedState, act_changed, observe_nothing)  # nothing was compiled: as often as one likes
+    rule(ChangedState, act_fixed, observe_nothing)
+    compiled = njit(lambda state, mask, rng: act(state, mask, rng))
+    state = ChangedState(np.array([3]))
+    assert compiled(state, np.ones(10, np.bool_), np.random.default_rng(0)) == 3
+    rule(ChangedState, act_fixed, observe_nothing)  # the same is no change
+    with pytest.raises(ValueError, match=r"the rule of ChangedState is compiled already; .* define the class"):
+        rule(ChangedState, act_changed, observe_nothing)
+    assert RULES[ChangedState].act is act_fixed
+
+
+def test_a_changed_rule_has_a_loop_of_its_own(monkeypatch):
+    first = loop_for((FixedState,), "fixed")
+    monkeypatch.setitem(RULES, FixedState, RULES[FixedState]._replace(act=act_changed))
+    assert loop_for((FixedState,), "fixed").py_func.__name__ != first.py_func.__name__
+
+
+def test_states_in_a_plain_tuple_are_found_and_played():
+    state = TeamState((FixedState(np.array([2])), FixedState(np.array([5]))))
+    assert [type(each) for each in states_in(state)] == [TeamState, FixedState, FixedState]
+    assert pulls_of(state) == pulls(5)
+
+
+def test_states_are_found_however_deep():
+    class Around(NamedTuple):
+        inner: Any
+
+    state = Around(Around((Around(FixedState(np.array([2]))), 3.0)))
+    assert [type(each) for each in states_in(state)] == [Around, Around, Around, FixedState]
+
+
+def test_loops_of_one_state_around_different_ones_stay_on_disk_together():
+    """A detector around one agent must not throw away the loop of the same detector around another."""
+    one, other = ((TeamState, FixedState, FixedState), (TeamState, ChangedState, ChangedState))
+    titles = [loop_for(kinds, "team").py_func.__name__.rpartition("_")[0] for kinds in (one, other)]
+    assert titles[0] != titles[1]
+    assert not titles[0].startswith(titles[1])
+
+
+@pytest.mark.parametrize("arm", [-1, 10, 10**9])
+def test_an_arm_that_does_not_exist_is_refused_by_the_compiled_loop(arm):
+    with pytest.raises(IndexError, match="the agent chose an arm that the world does not have; arms are 0 to K - 1"):
+        pulls_of(FixedState(np.array([arm])))
+
+
+@pytest.mark.parametrize("arm", [0, 9])
+def test_the_first_and_the_last_arm_exist(arm):
+    assert pulls_of(FixedState(np.array([arm]))) == pulls(arm)
+
+
+@pytest.mark.parametrize("name", ["beta-swts", "ts", "gamma-swgts", "kl-ucb"])
+def test_what_an_agent_computed_about_an_arm_is_forgotten_with_it(name):
+    """Apart from counts and sums, an agent keeps numbers computed from them: those must go too."""
+    k = 3
+    agent = agents.make(name, k, 500)
+    fresh = agents.make(name, k, 500)
+    for t in range(60):
+        agent.observe(t % k, float(t % 2))
+        agent.act()
+    forget(agent.state, 1)
+    for part, new in zip(states_in(agent.state), states_in(fresh.state), strict=True):
+        for field, value in part._asdict().items():
+            if isinstance(value, np.ndarray) and value.shape == (k,):
+                np.testing.assert_array_equal(value[1], getattr(new, field)[1], err_msg=field)
+    observe(agent.state, 1, 1.0)  # and it goes on
+    assert 0 <= act(agent.state, np.ones(k, np.bool_), np.random.default_rng(1)) < k
+
+
+def test_arrays_in_plain_tuples_are_saved_and_restored():
+    class Pair(NamedTuple):
+        both: tuple[np.ndarray, np.ndarray]
+        number: float
+
+    one, two = Pair((np.arange(3), np.zeros(2)), 1.0), Pair((np.zeros(3, np.int64), np.ones(2)), 1.0)
+    assert list(arrays_of(one)) == ["state.both.0", "state.both.1"]
+    restore_arrays(two, arrays_of(one))
+    np.testing.assert_array_equal(two.both[0], [0, 1, 2])
+    np.testing.assert_array_equal(two.both[1], [0, 0])
