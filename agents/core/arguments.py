@@ -7,6 +7,8 @@ import math
 import operator
 from collections.abc import Collection, Iterable
 
+import numpy as np
+
 __all__ = ["choice", "fraction", "known_parameters", "nearest", "positive", "positive_int"]
 
 
@@ -38,7 +40,7 @@ def positive_int(what: str, given: object, *, least: int = 1, hint: str = "") ->
     """The given value as a Python int, if it is an integer of at least ``least``."""
     kind = "a positive integer" if least == 1 else f"an integer of at least {least}"
     try:
-        if isinstance(given, bool):
+        if isinstance(given, bool | np.bool_):  # NumPy's counts as an integer until 2.3
             raise TypeError
         value = operator.index(given)  # type: ignore[arg-type]
     except TypeError:

@@ -170,6 +170,8 @@ class Agent(ABC):
 
     def _checked_arm(self, arm: Any) -> int:
         try:
+            if isinstance(arm, np.bool_):  # which NumPy takes for an integer until 2.3
+                raise TypeError
             index = operator.index(arm)
         except TypeError:
             raise TypeError(f"an arm must be an integer from 0 to {self.n_arms - 1}, got {arm!r}") from None

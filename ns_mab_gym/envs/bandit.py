@@ -170,6 +170,8 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         """Pull an arm and return its reward."""
         k, horizon, t = self.world.n_arms, self.world.horizon, self._t
         try:
+            if isinstance(action, np.bool_):  # which NumPy takes for an integer until 2.3
+                raise TypeError
             arm = operator.index(action)
         except TypeError:
             raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {action!r}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,8 @@ from .study import Study
 from .units import Unit
 
 __all__ = ["DrawingBoard"]
+
+PATIENCE = 0.0005  # seconds that a thread of the engine waits for Python between two runs while figures are drawn
 
 
 class DrawingBoard:
@@ -49,10 +52,13 @@ class DrawingBoard:
         self._submit_ready()
 
     def __enter__(self) -> Self:
-        """Returns the board; its thread ends when the block does."""
+        """The board, whose thread ends with the block."""
+        self._interval = sys.getswitchinterval()
+        sys.setswitchinterval(PATIENCE)
         return self
 
     def __exit__(self, *_: object) -> None:
+        sys.setswitchinterval(self._interval)
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def add(self, unit: Unit, runs: Runs) -> None:
