@@ -68,7 +68,7 @@ def largest_beta_plain(pulls: Counts, sums: FloatArray, mask: BoolArray, rng: np
     return arm
 
 
-@register_jitable(forceinline=True)
+@register_jitable(inline="always")
 def largest_beta(
     pulls: Counts, sums: FloatArray, means: FloatArray, log_norms: FloatArray, mask: BoolArray, rng: np.random.Generator
 ) -> int:
@@ -146,7 +146,7 @@ def largest_gaussian_plain(means: FloatArray, roots: FloatArray, mask: BoolArray
     return arm
 
 
-@register_jitable(forceinline=True)
+@register_jitable(inline="always")
 def largest_gaussian(
     means: FloatArray, roots: FloatArray, first: int, mask: BoolArray, rng: np.random.Generator
 ) -> int:

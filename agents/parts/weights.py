@@ -28,7 +28,7 @@ def new_weights(n_arms: int) -> Weights:
     return Weights(np.zeros(n_arms), np.ones(n_arms), np.zeros(1))
 
 
-@register_jitable(forceinline=True)
+@register_jitable(inline="always")
 def reset_weights(weights: Weights) -> None:
     """Set all weights back to 1."""
     weights.logs[:] = 0.0
@@ -36,7 +36,7 @@ def reset_weights(weights: Weights) -> None:
     weights.reference[0] = 0.0
 
 
-@register_jitable(forceinline=True)
+@register_jitable(inline="always")
 def multiply(weights: Weights, arm: int, log_factor: float) -> None:
     """w_arm ← w_arm · e^log_factor."""
     weights.logs[arm] += log_factor

@@ -55,9 +55,9 @@ def slide(window: Window, arm: int, reward: float) -> int:
     if capacity > 0:
         if window.clock[ROUNDS] >= capacity:
             gone = window.arms[slot]
-            if gone != NOBODY:
-                window.pulls[gone] -= 1
-                window.sums[gone] -= window.rewards[slot]
+            counts = int(gone != NOBODY)  # no branch: a forgotten round counts for nothing, and its reward is 0
+            window.pulls[gone * counts] -= counts
+            window.sums[gone * counts] -= window.rewards[slot]
         window.arms[slot] = arm
         window.rewards[slot] = reward
     window.pulls[arm] += 1
@@ -69,8 +69,7 @@ def slide(window: Window, arm: int, reward: float) -> int:
             window.clock[SLOT] = 0
             window.sums[:] = 0.0
             for s in range(capacity):
-                if window.arms[s] != NOBODY:
-                    window.sums[window.arms[s]] += window.rewards[s]
+                window.sums[window.arms[s] * int(window.arms[s] != NOBODY)] += window.rewards[s]
     return gone
 
 
@@ -87,6 +86,7 @@ def forget_rounds(window: Window, arm: int) -> None:
     for s in range(window.arms.size):
         if window.arms[s] == arm:
             window.arms[s] = NOBODY
+            window.rewards[s] = 0.0
 
 
 def check_window(window: object) -> int:
