@@ -45,7 +45,7 @@ def observe(state: GaussianState, arm: int, reward: float) -> None:
         _update(state, gone)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True)
 def _update(state: GaussianState, i: int) -> None:
     n = state.window.pulls[i]
     state.means[i] = state.window.sums[i] / n if n > 0 else math.inf
