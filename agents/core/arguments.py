@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-__all__ = ["choice", "fraction", "known_parameters", "nearest", "positive", "positive_int"]
+__all__ = ["as_integer", "choice", "fraction", "known_parameters", "nearest", "positive", "positive_int"]
 
 
 def nearest(given: object, allowed: Iterable[str]) -> str:
@@ -36,13 +36,20 @@ def known_parameters(owner: str, given: Iterable[str], allowed: Collection[str])
             raise TypeError(f"{owner} has no parameter {name!r}; {hint}{takes}")
 
 
+def as_integer(given: object) -> int:
+    """The given value as a Python int; a TypeError if it is no integer, as NumPy's truth values are not."""
+    if isinstance(given, np.bool_):  # which NumPy itself takes for an integer until 2.3
+        raise TypeError
+    return operator.index(given)  # type: ignore[arg-type]
+
+
 def positive_int(what: str, given: object, *, least: int = 1, hint: str = "") -> int:
     """The given value as a Python int, if it is an integer of at least ``least``."""
     kind = "a positive integer" if least == 1 else f"an integer of at least {least}"
     try:
-        if isinstance(given, bool | np.bool_):  # NumPy's counts as an integer until 2.3
+        if isinstance(given, bool):
             raise TypeError
-        value = operator.index(given)  # type: ignore[arg-type]
+        value = as_integer(given)
     except TypeError:
         raise TypeError(f"{what} must be {kind}, got {given!r}{hint and '; ' + hint}") from None
     if value < least:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from .arguments import positive_int
+from .arguments import as_integer, positive_int
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
 from .saving import arrays_of, generator_state, restore_arrays, restore_generator
@@ -170,9 +169,7 @@ class Agent(ABC):
 
     def _checked_arm(self, arm: Any) -> int:
         try:
-            if isinstance(arm, np.bool_):  # which NumPy takes for an integer until 2.3
-                raise TypeError
-            index = operator.index(arm)
+            index = as_integer(arm)
         except TypeError:
             raise TypeError(f"an arm must be an integer from 0 to {self.n_arms - 1}, got {arm!r}") from None
         if not 0 <= index < self.n_arms:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from gymnasium.error import InvalidAction, ResetNeeded
 
 from .. import rewards
-from ..agents.core.arguments import choice, known_parameters
+from ..agents.core.arguments import as_integer, choice, known_parameters
 from ..means import as_means, best_arms
 from ..rewards import Law
 from ..worlds import catalogue
@@ -170,9 +169,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         """Pull an arm and return its reward."""
         k, horizon, t = self.world.n_arms, self.world.horizon, self._t
         try:
-            if isinstance(action, np.bool_):  # which NumPy takes for an integer until 2.3
-                raise TypeError
-            arm = operator.index(action)
+            arm = as_integer(action)
         except TypeError:
             raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {action!r}") from None
         if not 0 <= arm < k:
