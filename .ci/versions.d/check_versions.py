@@ -27,6 +27,17 @@ def check_envs() -> None:
     assert infos["mu"].shape == (3, 10)
 
 
+def check_integers() -> None:
+    """NumPy's truth values are no arms: until 2.3 NumPy itself takes them for integers, so only old versions tell."""
+    env = NSBanditEnv(horizon=10)
+    env.reset(seed=0)
+    try:
+        env.step(np.True_)
+    except gym.error.InvalidAction:
+        return
+    raise AssertionError("np.True_ was played as an arm")
+
+
 def check_agent(name: str) -> None:
     """One run, compiled, equals the episode that the interpreted loop plays with the same seeds."""
     runs = nsb.simulate(WORLD, name, runs=1, seed=3, env_kwargs={"horizon": HORIZON}, record="all")
@@ -45,5 +56,6 @@ def check_agent(name: str) -> None:
 if __name__ == "__main__":
     assert "site-packages" in nsb.__file__, f"not the installed package: {nsb.__file__}"
     check_envs()
+    check_integers()
     for each in agents.names():
         check_agent(each)
