@@ -20,8 +20,8 @@ def main(arguments: Sequence[str] | None = None, command: str = "diagnose") -> i
 def _parser(command: str) -> Parser:
     parser = Parser(
         command,
-        "Tell what makes a world hard, draw it, and recommend a window; with --measure, play a grid of windows and\n"
-        "say what the recommended one loses.",
+        "Tell what makes a world hard, draw it, and recommend a window by a heuristic shaped by the theorems' terms;\n"
+        "with --measure, play a grid of windows and say what the recommended one loses.",
         (
             "NSBandit-Abrupt-v0",
             "piecewise:n_arms=3,horizon=5000 --seed 7 --measure",

@@ -1,4 +1,4 @@
-"""A world in one picture: its means, which rounds three windows can learn, and the bounds over the window."""
+"""A world in one picture: its means, which rounds three windows can learn, a bound and a heuristic over the window."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def diagnosis_figure(
 
     Args:
         means: the (T, K) matrix of means.
-        agent: whose bounds to draw, "beta-swts" or "gamma-swgts".
+        agent: whose bound and heuristic regret to draw, "beta-swts" or "gamma-swgts".
         windows: the windows whose learnable rounds are shaded; None for a quarter of the recommended window,
             itself, and four times it.
         names: the arms' names; None for "arm 1", "arm 2", …
@@ -103,9 +103,9 @@ def _draw_theorem(axes: Axes, matrix: Floats, windows: Sequence[int], agent: str
 
 
 def _draw_regret(axes: Axes, curve: RegretCurve, recommended: int, agent: str) -> list[Label]:
-    """The round-by-round regret over the window, and the recommended window."""
+    """The heuristic regret over the window, and the recommended window."""
     log_axes(axes, curve.windows, max(float(curve.total.min()) / 20, 0.1), max(float(curve.total.max()) * 3, 1.0))
-    axes.set(title=f"Round by round: regret of {agent}", xlabel=SHAPE, ylabel="regret")
+    axes.set(title=f"Heuristic: regret of {agent}", xlabel=SHAPE, ylabel="regret")
     curves = [
         Curve("total", curve.total, {"color": BLACK, "linewidth": 2.2}),
         Curve("(A) confusable", curve.unlearnable, {"color": VERMILION}),

@@ -1,4 +1,4 @@
-"""Measured pulls and regret over the bounds' curves, in one figure."""
+"""Measured pulls over a theorem's bound and measured regret over the heuristic, in one figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .style import BLUE, DASHED, FAINT, MUTED, VERMILION, draw_band, styled
 
 __all__ = ["Compared", "Played", "measured_figure"]
 
-SHAPE = "window τ (bounds with unit constants: shapes)"
+SHAPE = "window τ (theory with unit constants: shapes)"
 MEASURED = {"color": BLUE, "linewidth": 2, "marker": "o", "markersize": 3.5}
 
 
@@ -68,7 +68,7 @@ class Compared(Protocol):
 
 @styled(dpi=110)
 def measured_figure(means: npt.ArrayLike, comparison: Compared) -> Figure:
-    """E[N_{i,T}] and the regret, as measured, over the theorem's and the round-by-round curve."""
+    """E[N_{i,T}] and the regret, as measured, over the theorem's and the heuristic curve."""
     matrix = as_means(means)
     sheet = canvas(10.4, [3.3], [2])
     [[left, right]] = sheet.rows
@@ -78,7 +78,7 @@ def measured_figure(means: npt.ArrayLike, comparison: Compared) -> Figure:
 
 
 def _draw_pulls(axes: Axes, matrix: Floats, measured: Played) -> list[Label]:
-    """The pulls of every arm while it was not the best, over the bound that holds for each of them."""
+    """The pulls of every arm while it was not the best, over the theorem's bound, which is one for all."""
     least = float(measured.pulls[measured.pulls > 0].min(initial=len(matrix)))
     log_axes(axes, measured.windows, max(least / 2, 0.5), 20 * len(matrix))
     for arm in measured.pulls.T:
@@ -110,7 +110,7 @@ def _best_superset(matrix: Floats, measured: Played) -> Floats:
 
 
 def _draw_regret(axes: Axes, matrix: Floats, comparison: Compared) -> list[Label]:
-    """The measured regret with two standard errors, over the round-by-round curve; both minima marked."""
+    """The measured regret with two standard errors, over the heuristic curve; both minima marked."""
     measured = comparison.measured
     mean, runs = measured.regret.mean(axis=1), measured.regret.shape[1]
     error = 2 * measured.regret.std(axis=1) / np.sqrt(max(runs - 1, 1))
@@ -121,7 +121,7 @@ def _draw_regret(axes: Axes, matrix: Floats, comparison: Compared) -> list[Label
     draw_band(axes, measured.windows, np.maximum(mean - error, low / 10), mean + error, BLUE, alpha=0.25)
     axes.set(title=f"Regret of {measured.agent}, {runs} run{'s' if runs > 1 else ''}", xlabel=SHAPE, ylabel="regret")
     curves = [
-        Curve("bound, by round", theory, {"color": VERMILION, "linewidth": 2}),
+        Curve("heuristic", theory, {"color": VERMILION, "linewidth": 2}),
         Curve("measured", mean, MEASURED),
     ]
     mark(axes, comparison.best, f"best measured {comparison.best:,}", BLUE)

@@ -17,22 +17,30 @@ from ..means import (
     lipschitz,
     variation,
 )
+from .compared_orders import ComparedOrder, ComparedOrders, compare_orders
 from .description import Description, WindowFacts, describe
 from .learners import AssumptionError
+from .order_inputs import OrderFacts, order_facts
 from .partitions import general_breakpoints, phases, pseudophase_set, pseudophases
 from .recommendation import Recommendation, recommend_window, window_grid
 from .regret_curves import RegretCurve, regret_curve
+from .regret_orders import REGRET_ORDERS, RegretOrder
 from .sets import gap, gaps, learnable_set, margins, unlearnable_set
 from .theorems import Bound, bound, bounds
 from .ties import TieGrowth, near_ties, tie_growth
 
 __all__ = [
+    "REGRET_ORDERS",
     "AssumptionError",
     "Bound",
+    "ComparedOrder",
+    "ComparedOrders",
     "Description",
     "Leaders",
+    "OrderFacts",
     "Recommendation",
     "RegretCurve",
+    "RegretOrder",
     "TieGrowth",
     "WindowFacts",
     "as_means",
@@ -41,6 +49,7 @@ __all__ = [
     "bound",
     "bounds",
     "breakpoints",
+    "compare_orders",
     "describe",
     "gap",
     "gaps",
@@ -51,6 +60,7 @@ __all__ = [
     "lipschitz",
     "margins",
     "near_ties",
+    "order_facts",
     "phases",
     "pseudophase_set",
     "pseudophases",

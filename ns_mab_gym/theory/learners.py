@@ -30,16 +30,21 @@ class Learner:
     def effort(self, window: int, gap: Floats) -> Floats:
         """The number of pulls of a worse arm in every τ learnable rounds, with unit constants: term (B) times τ/T.
 
-        ln τ / Δ² for Beta-SWTS, ln(τΔ² + e⁶) / (γΔ²) for γ-SWGTS; 0 for an infinite gap. The gap is positive.
+        ln τ / Δ² for Beta-SWTS, ln(τΔ² + e⁶) / (γΔ²) for γ-SWGTS; 0 for an infinite gap, which means that there is
+        no learnable round to pull in. The gap is positive. Δ² is never formed, because it may underflow or
+        overflow and give 0/0 or ∞/∞ where the number of pulls is 0.
         """
         finite = np.isfinite(gap)
-        square = np.square(np.where(finite, gap, 1.0))
-        with np.errstate(divide="ignore", over="ignore"):  # a gap whose square is 0 gives an infinite number of pulls
-            if self.gamma is None:
-                pulls = math.log(window) / square
-            else:
-                pulls = np.log(window * square + math.exp(6)) / (self.gamma * square)
-        return np.where(finite, pulls, 0.0)
+        gap = np.where(finite, gap, 1.0)
+        with np.errstate(over="ignore"):  # a tiny gap may give an infinite number of pulls
+            pulls = np.where(finite, self._log(window, gap) / gap / gap, 0.0)
+            return pulls / (self.gamma or 1.0)
+
+    def _log(self, window: int, gap: Floats) -> Floats:
+        """ln τ, or ln(τΔ² + e⁶)."""
+        if self.gamma is None:
+            return np.full_like(gap, math.log(window))
+        return np.logaddexp(math.log(window) + 2 * np.log(gap), 6.0)
 
     @property
     def forced(self) -> float:

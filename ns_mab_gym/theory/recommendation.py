@@ -22,7 +22,7 @@ __all__ = ["CRITERIA", "Recommendation", "recommend_window", "window_grid"]
 CRITERIA = ("regret", "theorem")
 FLAT = 1.05  # a curve whose largest and smallest values are within this factor cannot rank windows
 NEARLY = 1.25  # another local minimum within this factor of the least is mentioned
-TOO_CLOSE = "the means differ too little for the bounds to tell windows apart, so the paper's 4√(T ln T)"
+TOO_CLOSE = "the means differ too little for the heuristic to tell windows apart, so the paper's 4√(T ln T)"
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,10 @@ def recommend_window(
 ) -> Recommendation:
     """A window for Beta-SWTS or γ-SWGTS in this world, with the reason in words.
 
-    Where the means are known, it minimises a curve over τ. Where they are not, it follows the paper: 4√(T ln
-    T/Υ) with the number of breakpoints Υ ≥ 1, the whole horizon for Υ = 0, ⌈σ^(−4/5)⌉ for drifting means of
-    known Lipschitz constant (Combes and Proutière 2014), and 4√(T ln T) if nothing but T is known. The paper
+    Where the means are known, it minimises `regret_curve`, a heuristic shaped by the theorems' terms: no theorem
+    says that this window is the best one. Where they are not known, it follows the paper:
+    4√(T ln T/Υ) with the number of breakpoints Υ ≥ 1, the whole horizon for Υ = 0, ⌈σ^(−4/5)⌉ for drifting means
+    of known Lipschitz constant (Combes and Proutière 2014), and 4√(T ln T) if nothing but T is known. The paper
     says τ ∝ √(T ln T/Υ); the factor 4 makes one breakpoint give the paper's own 4√(T ln T).
 
     Args:
@@ -59,8 +60,8 @@ def recommend_window(
         agent: "beta-swts" or "gamma-swgts".
         gamma: γ of gamma-swgts; None for the largest allowed.
         subgaussian: λ of the rewards; ½ for Bernoulli.
-        by: what to minimise: "regret" for `regret_curve`, "theorem" for the total of Theorem 1 or 2 as it
-            stands. The latter is often smallest where hardly any round is learnable; see
+        by: what to minimise: "regret" for the heuristic `regret_curve`, "theorem" for the total of Theorem 1 or
+            2 as it stands, with unit constants. The latter is often smallest where hardly any round is learnable; see
             `ns_mab_gym.theory.regret_curves`.
 
     >>> print(recommend_window(Knowledge(horizon=50_000)))
@@ -89,7 +90,7 @@ def _from_means(matrix: Floats, agent: str, gamma: float | None, subgaussian: fl
     curve = regret_curve(matrix, grid, agent, gamma=gamma, subgaussian=subgaussian)
     if curve.total.max() <= FLAT * curve.total.min():
         return _held(suggested_window(len(matrix)), len(matrix), TOO_CLOSE)
-    why = f"{agent} then has the least regret that the theorems allow round by round (unit constants)"
+    why = f"it minimises a heuristic for the regret of {agent}, shaped by the theorems' terms (unit constants)"
     return Recommendation(curve.best, f"{why}; {_beside(curve)}")
 
 
@@ -98,7 +99,7 @@ def _beside(curve: RegretCurve) -> str:
     least, best = curve.total.min(), curve.best
     half, twice = np.interp([best / 2, best * 2], curve.windows, curve.total) / least - 1
     if best == curve.windows[-1]:
-        return f"half of it costs {half:.0%} more: the bound sees no gain in forgetting{_rival(curve)}"
+        return f"half of it costs {half:.0%} more: the heuristic sees no gain in forgetting{_rival(curve)}"
     return f"half of it costs {half:.0%} more, twice of it {twice:.0%} more{_rival(curve)}"
 
 

@@ -1,9 +1,11 @@
-"""The theorems applied round by round and arm by arm, which gives a regret for every window that can be minimised.
+"""A heuristic for the regret of each window, shaped by the theorems' terms; no theorem bounds the regret by it.
 
 Theorems 1 and 2 charge every learnable round with the smallest gap of the whole horizon, and every
 unlearnable one as a lost pull. As a curve over τ that is of little use: one small gap anywhere makes (B)
-exceed T, and the minimum lies at windows that leave hardly any round learnable. Their proofs look at each
-round and arm on its own, through Δ_{i,t,τ}; so does this module, and it weighs a pull with its regret.
+exceed T, and the minimum lies at windows that leave hardly any round learnable. The heuristic spreads the
+same terms evenly over the rounds, takes each with the gap Δ_{i,t,τ} of its own round and arm, and weighs a
+pull with its regret. That is a guess: the theorems bound the sum of an arm's pulls over the horizon, up to
+constants, and no probability of a pull in a single round follows from them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ SAMPLE = 100_000  # sampled rounds times arms; more would change the recommended
 
 
 class RegretCurve(NamedTuple):
-    """A regret for each window, with unit constants: a shape, not a guarantee."""
+    """The heuristic regret of each window, with unit constants: a shape, not a guarantee."""
 
     windows: list[int]
     unlearnable: Floats  # (W,) the regret of arms with Δ_{i,t,τ} ≤ 0: (A)
@@ -32,12 +34,12 @@ class RegretCurve(NamedTuple):
 
     @property
     def total(self) -> Floats:
-        """The regret of each window."""
+        """The heuristic regret of each window."""
         return self.unlearnable + self.learnable
 
     @property
     def best(self) -> int:
-        """The window with the least regret; if several tie, the longest, which forgets least."""
+        """The window with the least heuristic regret; if several tie, the longest, which forgets least."""
         return self.windows[-1 - int(self.total[::-1].argmin())]
 
 
@@ -49,13 +51,13 @@ def regret_curve(
     gamma: float | None = None,
     subgaussian: float = BERNOULLI,
 ) -> RegretCurve:
-    """The regret that the theorems' terms allow in each round, added up, for every window.
+    """A heuristic regret for every window, shaped by the theorems' terms; `recommend_window` minimises it.
 
-    In round t arm i is played with probability at most p_{i,t}: 1 if Δ_{i,t,τ} ≤ 0, where (A) grants it every
-    pull, and else its share of (B) and (C) in one round, min{1, (effort + forced)/τ}, with the effort
-    ln τ/Δ² or ln(τΔ² + e⁶)/(γΔ²) at Δ = Δ_{i,t,τ}. The round's regret is the largest that probabilities
-    q_i ≤ p_{i,t} with Σ q_i ≤ 1 can cause. Long horizons are sampled: one round, drawn from a fixed seed, in
-    each of 100,000/K equal stretches.
+    It supposes that in round t arm i is played with probability at most p_{i,t}, which no theorem says: 1 if
+    Δ_{i,t,τ} ≤ 0, where (A) grants it every pull, and else an even share of (B) and (C),
+    min{1, (effort + forced)/τ}, with the effort ln τ/Δ² or ln(τΔ² + e⁶)/(γΔ²) at Δ = Δ_{i,t,τ}. The round's
+    regret is the largest that probabilities q_i ≤ p_{i,t} with Σ q_i ≤ 1 can cause. Long horizons are sampled:
+    one round, drawn from a fixed seed, in each of 100,000/K equal stretches.
     """
     matrix = as_means(means)
     taus = sorted(as_windows(list(windows), len(matrix)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,13 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import choice, positive
-from ..means import Floats, as_means, leaders, lipschitz
+from ..means import as_means
+from .bound_terms import DEFINITIONS, Terms, abrupt_terms, general_terms, smooth_terms
 from .extremes import as_windows
-from .learners import BERNOULLI, AssumptionError, Learner, as_learner
-from .partitions import general_breakpoints, inside_pseudophases
-from .sets import margins_of
+from .learners import BERNOULLI, Learner, as_learner
 from .text_tables import number, table
-from .ties import tie_growth
 
 __all__ = ["SETTINGS", "Bound", "bound", "bounds"]
 
@@ -31,10 +30,12 @@ class Bound:
         setting: "general" (Theorems 1, 2), "abrupt" (3, 4) or "smooth" (5, 6).
         horizon: T.
         window: τ.
-        gap: Δ_τ, or Δ′ − 2στ in the smooth setting.
+        gap: Δ_τ, or Δ′ − 2στ in the smooth setting; infinite if no round but the first is learnable.
         unlearnable: (A), the unlearnable rounds: |F_τ|, Υ_T τ or F T^β.
         learnable: (B), pulls in learnable rounds.
         forced: (C), forced plays; 0 for Beta-SWTS.
+        breakpoints: Υ_T in the abrupt setting, else None.
+        definition: the definition that Υ_T counts by, 3 or 6, in the abrupt setting, else None.
     """
 
     agent: str
@@ -45,6 +46,8 @@ class Bound:
     unlearnable: float
     learnable: float
     forced: float
+    breakpoints: int | None = None
+    definition: int | None = None
 
     @property
     def total(self) -> float:
@@ -63,9 +66,20 @@ class Bound:
             ("(C) forced plays", number(self.forced)),
             ("total", number(self.total)),
         ]
-        note = f"; above T = {self.horizon:,}, so it says nothing" if self.total >= self.horizon else ""
-        title = f"Theorem {self.theorem}, {self.agent}, τ = {self.window:,}, gap {self.gap:.4g}"
-        return f"{title}\n{table(rows)}\nunit constants: a shape, not a guarantee{note}"
+        cuts = "" if self.breakpoints is None else f", Υ_T = {self.breakpoints:,} (Definition {self.definition})"
+        title = f"Theorem {self.theorem}, {self.agent}, τ = {self.window:,}, gap {number(self.gap)}{cuts}"
+        return f"{title}\n{table(rows)}\nunit constants: a shape, not a guarantee{self._emptiness()}"
+
+    def _emptiness(self) -> str:
+        """A text that says why the bound says nothing; empty if it says something."""
+        if self.definition == 3 and self.unlearnable >= self.horizon:
+            return (
+                f"; Definition 3 counts {self.breakpoints:,} breakpoints in T = {self.horizon:,} rounds, so (A) alone "
+                "is not below T and the bound says nothing: such means are not piecewise constant over windows of τ"
+            )
+        if self.total >= self.horizon:
+            return f"; above T = {self.horizon:,}, so it says nothing"
+        return "; no round but the first is learnable, so it says nothing" if math.isinf(self.gap) else ""
 
 
 def bound(
@@ -78,23 +92,30 @@ def bound(
     subgaussian: float = BERNOULLI,
     delta: float | None = None,
     pairs: str = "all",
+    breakpoints: str = "general",
 ) -> Bound:
     """The terms (A), (B), (C) of the paper's bound on E[N_{i,T}], with every constant set to one.
 
     The paper states orders of magnitude, O(…). These terms have the same shapes, good for comparing windows and worlds;
-    they are no guarantee, and for τ = 1 the term (B) of Beta-SWTS vanishes with ln τ.
+    they are no guarantee, and for τ = 1 the term (B) of Beta-SWTS vanishes with ln τ. It vanishes too if no round but
+    the first, whose window is empty, is learnable: Δ_τ, the smallest of no numbers, is then infinite.
 
     Args:
         means: the (T, K) matrix of means.
         window: τ.
         agent: "beta-swts" or "gamma-swgts".
-        setting: "general": |F_τ| and Δ_τ of Definitions 1 and 2. "abrupt": Υ_T τ, with Υ_T the number of
-            general breakpoints, and Δ_τ over the pseudophases F*_τ. "smooth": F T^β and Δ′ − 2στ.
+        setting: "general": |F_τ| and Δ_τ of Definitions 1 and 2. "abrupt": Υ_T τ, and Δ_τ over the pseudophases
+            F*_τ. "smooth": F T^β and Δ′ − 2στ.
         gamma: γ of gamma-swgts, at most min{1/(4λ²), 1}, which is the default.
         subgaussian: λ of the rewards; ½ for Bernoulli.
         delta: Δ′, needed in the smooth setting. In the general setting, where *any* superset of F′_τ may
             stand for F_τ, rounds with a margin below it count as unlearnable too, so that Δ_τ ≥ delta.
         pairs: which near-ties count in the smooth setting; see `near_ties`.
+        breakpoints: which breakpoints Υ_T and F*_τ take in the abrupt setting. "every": each round at which a mean
+            changes (Definition 3), the piecewise-constant worlds for which Theorems 3 and 4 are stated.
+            "general": the fewest general breakpoints (Definition 6), for which the paper says that the theorems
+            hold too, and for which its proofs are written; the default, because they also exist where means move within
+            phases, and because changes that leave the best arm clearly ahead do not count.
 
     Raises:
         AssumptionError: if an assumption of the theorem fails; the message names it.
@@ -116,6 +137,7 @@ def bound(
         subgaussian=subgaussian,
         delta=delta,
         pairs=pairs,
+        breakpoints=breakpoints,
     )
     return several[0]
 
@@ -130,6 +152,7 @@ def bounds(
     subgaussian: float = BERNOULLI,
     delta: float | None = None,
     pairs: str = "all",
+    breakpoints: str = "general",
 ) -> list[Bound]:
     """`bound` for many windows, in one pass over the means."""
     matrix = as_means(means)
@@ -137,62 +160,29 @@ def bounds(
     learner = as_learner(agent, gamma, subgaussian, matrix)
     choice("setting", setting, SETTINGS)
     threshold = 0.0 if delta is None else positive("delta (Δ′)", delta)
+    choice("breakpoints", breakpoints, DEFINITIONS)
     if setting == "smooth":
-        terms = _smooth(matrix, taus, threshold, pairs)
+        terms = smooth_terms(matrix, taus, threshold, pairs)
     elif setting == "abrupt":
-        terms = _abrupt(matrix, taus)
+        terms = abrupt_terms(matrix, taus, breakpoints)
     else:
-        terms = _general(matrix, taus, threshold)
-    return [_assemble(learner, setting, len(matrix), *term) for term in terms]
+        terms = general_terms(matrix, taus, threshold)
+    definition = DEFINITIONS[breakpoints] if setting == "abrupt" else None
+    return [_assemble(learner, setting, len(matrix), term, definition) for term in terms]
 
 
-def _assemble(learner: Learner, setting: str, horizon: int, window: int, missed: float, gap: float) -> Bound:
+def _assemble(learner: Learner, setting: str, horizon: int, terms: Terms, definition: int | None) -> Bound:
     """Terms (B) and (C) from the gap; (A) is given."""
+    per_window = horizon / terms.window
     return Bound(
         agent=learner.name,
         setting=setting,
         horizon=horizon,
-        window=window,
-        gap=gap,
-        unlearnable=float(missed),
-        learnable=horizon / window * float(learner.effort(window, np.array(gap))),
-        forced=horizon / window * learner.forced,
+        window=terms.window,
+        gap=terms.gap,
+        unlearnable=float(terms.missed),
+        learnable=per_window * float(learner.effort(terms.window, np.array(terms.gap))),
+        forced=per_window * learner.forced,
+        breakpoints=terms.breakpoints,
+        definition=definition,
     )
-
-
-Terms = list[tuple[int, float, float]]  # for each window: τ, term (A), the gap
-
-
-def _general(matrix: Floats, windows: list[int], delta: float) -> Terms:
-    terms = {}
-    for place, margin in margins_of(leaders(matrix), windows):
-        learnable = (margin > 0) & (margin >= delta)
-        missed = len(matrix) - int(np.count_nonzero(learnable))
-        terms[place] = (windows[place], missed, float(margin.min(where=learnable, initial=np.inf)))
-    return [terms[place] for place in range(len(windows))]
-
-
-def _abrupt(matrix: Floats, windows: list[int]) -> Terms:
-    try:
-        cuts = general_breakpoints(matrix)
-    except ValueError as error:
-        raise AssumptionError(f"Theorems 3 and 4 want an abruptly changing world; {error}") from None
-    terms = {}
-    for place, margin in margins_of(leaders(matrix), windows):
-        inside = inside_pseudophases(cuts, len(matrix), windows[place])
-        smallest = float(margin.min(where=inside, initial=np.inf))
-        terms[place] = (windows[place], len(cuts) * windows[place], smallest)
-    return [terms[place] for place in range(len(windows))]
-
-
-def _smooth(matrix: Floats, windows: list[int], delta: float, pairs: str) -> Terms:
-    if not delta:
-        raise ValueError("the smooth setting needs delta, the Δ′ of Assumption 4; it must exceed 2στ")
-    sigma, longest = lipschitz(matrix), max(windows)
-    if delta <= 2 * sigma * longest:
-        raise AssumptionError(
-            f"Assumption 4 wants Δ′ > 2στ; got Δ′ = {delta:g} and 2στ = {2 * sigma * longest:g} (σ = "
-            f"{sigma:g}, τ = {longest:,}); take a larger delta or a window below {delta / (2 * sigma):,.6g}"
-        )
-    missed = tie_growth(matrix, delta, pairs=pairs)(len(matrix))
-    return [(window, missed, delta - 2 * sigma * window) for window in windows]

@@ -1,4 +1,4 @@
-"""The round-by-round regret equals a linear program over the same probabilities; sampling changes little."""
+"""The heuristic regret equals a linear program over the same probabilities; sampling changes little."""
 
 import math
 
