@@ -15,7 +15,7 @@ from .core.kernel import ALL, BoolArray, FloatArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .core.tuning import suggested_window
-from .parts.forced import highest
+from .parts.forced import highest, unseen
 from .parts.races import largest_gaussian
 from .parts.windows import Window, check_window, forget_rounds, new_window, slide
 
@@ -32,13 +32,15 @@ class GaussianState(NamedTuple):
 
 
 def act(state: GaussianState, mask: BoolArray, rng: np.random.Generator) -> int:
-    """An unseen arm is forced; else θ_i ~ N(μ̂_i, 1/(γ N_i)), play argmax θ_i (Algorithm 2, lines 8 to 13)."""
+    """An unseen arm is forced; else θ_i ~ N(μ̂_i, 1/(γ N_i)), play argmax θ_i (Algorithm 2, lines 3, 4, 10 to 15)."""
     arm = highest(state.means, mask)  # an unseen arm, if there is one
-    return arm if state.window.pulls[arm] == 0 else largest_gaussian(state.means, state.roots, arm, mask, rng)
+    if state.window.pulls[arm] == 0:
+        return unseen(state.window.pulls, state.window.clock, mask)
+    return largest_gaussian(state.means, state.roots, arm, mask, rng)
 
 
 def observe(state: GaussianState, arm: int, reward: float) -> None:
-    """Update the posteriors of the arm played and of the one whose round left the window (Algorithm 2, line 16)."""
+    """Update the posteriors of the arm played and of the one whose round left the window (lines 6, 8, 18 and 19)."""
     gone = slide(state.window, arm, reward)
     _update(state, arm)
     if gone >= 0 and gone != arm:
@@ -70,14 +72,16 @@ class GammaSWGTS(Agent):
     Source:
         Algorithm 2 of Fiandri, Metelli, Trovò, "Sliding-Window Thompson Sampling for Non-Stationary Settings".
     Rule:
-        Arms 1 to K once; then any arm with N_i = 0 in the window is forced, lowest index first; else
+        Arms 1 to K once; then any arm with N_i = 0 in the window is forced, of several the one unseen longest; else
         θ_i ~ N(S_i/N_i, 1/(γ N_i)) and play argmax θ_i.
     Tuning:
         τ = 4√(T ln T), rounded down; γ = min{1/(4λ²), 1}, the largest value that the theorems allow.
     Knowledge:
         T, and λ (rewards in [0, 1], so λ = ½ and γ = 1, if it is not given).
     Deviations:
-        None in law. Samples that cannot be the largest are not drawn (see ``agents/parts/races.py``).
+        None in law. Samples that cannot be the largest are not drawn (see ``agents/parts/races.py``). The source does
+        not say which of several unseen arms is forced, as there are with τ ≤ K − 2: always the first would never play
+        the last arms.
 
     >>> agent = GammaSWGTS(3, window=100)
     >>> agent.reset(seed=1)

@@ -40,12 +40,10 @@ def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
     comparison, with the logarithms of q and 1 − q taken once.
     """
     pulls, sums, known = state.window.pulls, state.window.sums, state.information
-    arm = unseen(pulls, mask)
-    if arm >= 0:
-        return arm
     for i in range(mask.size):
-        if mask[i] and sums[i] >= pulls[i]:
-            return i  # an index of 1, which none exceeds
+        if mask[i] and (pulls[i] == 0 or sums[i] >= pulls[i]):
+            arm = unseen(pulls, state.window.clock, mask)
+            return arm if arm >= 0 else i  # i has an index of 1, which none exceeds
     budget = kl_budget(state.window.clock[ROUNDS] + 1, state.window.arms.size, state.c)
     if budget <= 0.0:
         return highest_mean(pulls, sums, mask)

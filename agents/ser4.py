@@ -30,6 +30,7 @@ class Ser4State(NamedTuple):
     delta: float
     epsilon: float
     phi: float
+    factor: float
 
 
 @register_jitable(forceinline=True)
@@ -70,7 +71,7 @@ def observe(state: Ser4State, arm: int, reward: float) -> None:
 
 @register_jitable(forceinline=True)
 def _eliminate(state: Ser4State) -> None:
-    """Drop every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best."""
+    """Drop every k with μ̂_max − μ̂_k + ε ≥ factor · √(ln(4Kτ²/δ)/(2τ)), never the best."""
     tau = state.clock[ROBINS]
     best = state.order[0]
     for place in range(1, state.clock[ACTIVE]):
@@ -79,11 +80,11 @@ def _eliminate(state: Ser4State) -> None:
         if lead > 0.0 or (lead == 0.0 and k < best):
             best = k
     highest = state.sums[best] / state.pulls[best]
-    threshold = 2.0 * math.sqrt(math.log(4.0 * state.order.size * tau * tau / state.delta) / (2.0 * tau))
+    radius = math.sqrt(math.log(4.0 * state.order.size * tau * tau / state.delta) / (2.0 * tau))
     kept = 0
     for place in range(state.clock[ACTIVE]):
         k = state.order[place]
-        if k == best or highest - state.sums[k] / state.pulls[k] + state.epsilon < threshold:
+        if k == best or highest - state.sums[k] / state.pulls[k] + state.epsilon < state.factor * radius:
             state.order[place], state.order[kept] = state.order[kept], k
             kept += 1
     state.clock[ACTIVE] = kept
@@ -109,11 +110,16 @@ class Ser4(Agent):
         every k with μ̂_max − μ̂_k + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)), never the best; μ̂ are means since the last reset. After
         every round, with probability φ, start afresh with all arms.
     Tuning:
-        δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))).
+        δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))), as in the paper's experiments. An optimal policy of the source has
+        N − 1 switches, so N is the number of changes of the best arm plus 1, and φ > 0 even where nothing changes.
     Knowledge:
-        T, and N, the number of switches of the best arm.
+        T, and the number of changes of the best arm.
     Deviations:
-        None.
+        None known, but the source's pseudocode could not be read, only its abstract and introduction. Public code
+        confirms τ ≥ ln(K/δ), ln(4Kτ²/δ)/(2τ), the place of ε, and resets after any round; it does not confirm N. Of the
+        factor 2 before the root, it has 2 once (before another root) and 1 once: it is a parameter. Hoeffding's
+        inequality gives 2: with probability 1 − δ each mean is within one root of its expectation, so that the best
+        arm falls behind by two roots at most.
 
     >>> agent = Ser4(2, delta=0.1, epsilon=0.0, phi=0.0)
     >>> agent.reset(seed=1)
@@ -127,6 +133,7 @@ class Ser4(Agent):
         delta: δ, the probability of dropping the best arm.
         epsilon: ε, the tolerated loss.
         phi: φ, the probability of a reset in a round.
+        factor: how many confidence radii √(ln(4Kτ²/δ)/(2τ)) behind the best an arm is dropped.
     """
 
     name: ClassVar[str] = "ser4"
@@ -136,26 +143,36 @@ class Ser4(Agent):
     delta: float = field(kw_only=True)
     epsilon: float = field(kw_only=True)
     phi: float = field(kw_only=True)
+    factor: float = field(default=2.0, kw_only=True)
 
     def _check(self) -> None:
         positive("delta", self.delta)
         self.delta = fraction("delta", self.delta)
         self.epsilon = positive("epsilon", self.epsilon, allow_zero=True)
         self.phi = fraction("phi", self.phi)
+        self.factor = positive("factor", self.factor, hint="2 by Hoeffding's inequality")
 
     def _new_state(self) -> Ser4State:
         k = self.n_arms
-        clock = np.array([k, 0, 0, 0])
-        return Ser4State(np.arange(k), np.zeros(k), np.zeros(k, np.int64), clock, self.delta, self.epsilon, self.phi)
+        return Ser4State(
+            order=np.arange(k),
+            sums=np.zeros(k),
+            pulls=np.zeros(k, np.int64),
+            clock=np.array([k, 0, 0, 0]),
+            delta=self.delta,
+            epsilon=self.epsilon,
+            phi=self.phi,
+            factor=self.factor,
+        )
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
-        """δ, ε and φ from T, K and the number of switches."""
+        """δ, ε and φ from T, K and N, the number of changes of the best arm plus 1."""
         if given.keys() >= {"delta", "epsilon", "phi"}:
             return {}
         n_arms, horizon = knowledge.need(cls.name, "n_arms", "horizon")
         tuned: dict[str, Any] = {"delta": 1 / horizon, "epsilon": 1 / (n_arms * horizon)}
         if "phi" not in given:
             (switches,) = knowledge.need(cls.name, "switches")
-            tuned["phi"] = min(1.0, math.sqrt(switches / (horizon * n_arms * math.log(n_arms * horizon))))
+            tuned["phi"] = min(1.0, math.sqrt((switches + 1) / (horizon * n_arms * math.log(n_arms * horizon))))
         return tuned

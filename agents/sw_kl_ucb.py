@@ -24,7 +24,8 @@ class SWKLUCB(KLUCB):
         Combes, Proutière, "Unimodal Bandits: Regret Lower Bounds and Optimal Algorithms", ICML 2014 (smoothly changing
         environments).
     Rule:
-        KL-UCB with means and counts in the window and min(t, τ) for t; an arm unseen in the window comes first.
+        KL-UCB with means and counts in the window and min(t, τ) for t; an arm unseen in the window comes first, of
+        several the one unseen longest.
     Tuning:
         τ = σ^(−4/5), rounded up (1585 for σ = 1e-4, 252 for σ = 1e-3), at most T; c = 3.
     Knowledge:

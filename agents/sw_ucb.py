@@ -29,18 +29,17 @@ class UCBState(NamedTuple):
 
 def act(state: UCBState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Play argmax of μ̂_i + √(ξ ln(min(t, τ)) / N_i); an unseen arm comes first."""
-    pulls, sums, window = state.window.pulls, state.window.sums, state.window.arms.size
-    arm = unseen(pulls, mask)
-    if arm >= 0:
-        return arm
-    exploration = state.xi * math.log(min(state.window.clock[ROUNDS] + 1, window))
-    highest = -math.inf
+    pulls, sums, clock, window = state.window.pulls, state.window.sums, state.window.clock, state.window.arms.size
+    exploration = state.xi * math.log(min(clock[ROUNDS] + 1, window))
+    arm, highest = -1, -math.inf
     for i in range(mask.size):
         if mask[i]:
-            index = sums[i] / pulls[i] + math.sqrt(exploration / pulls[i])
+            n = max(pulls[i], 1)  # the index of an unseen arm does not matter: that arm is forced
+            index = sums[i] / n + math.sqrt(exploration / n)
             if index > highest:
                 arm, highest = i, index
-    return arm
+    forced = unseen(pulls, clock, mask)  # after the loop: a return before it takes a fifth more time
+    return forced if forced >= 0 else arm
 
 
 def observe(state: UCBState, arm: int, reward: float) -> None:
@@ -64,7 +63,7 @@ class SWUCB(Agent):
         Garivier, Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011.
     Rule:
         Play argmax of μ̂_i + √(ξ ln(min(t, τ)) / N_i) with means and counts in the window; an arm unseen in the window
-        comes first.
+        comes first, of several the one unseen longest.
     Tuning:
         τ = 4√(T ln T), rounded down; ξ = 0.6.
     Knowledge:

@@ -22,7 +22,7 @@ SYMBOLS = {
     "breakpoints": "Υ_T, the number of breakpoints",
     "variation": "V_T, the total variation of the means",
     "lipschitz": "σ, the largest move of a mean in one round",
-    "switches": "N, the number of changes of the best arm",
+    "switches": "the number of changes of the best arm",
     "subgaussian": "λ, the subgaussian scale of the rewards",
     "means": "the (T, K) matrix of means",
 }
@@ -38,7 +38,7 @@ class Knowledge:
         breakpoints: Υ_T, the number of rounds at which any mean changes.
         variation: V_T = Σ_t max_i |μ_{i,t+1} − μ_{i,t}|.
         lipschitz: σ, the smallest number with |μ_{i,t} − μ_{i,t'}| ≤ σ |t − t'|.
-        switches: N, the number of rounds at which the best arm changes.
+        switches: the number of rounds at which the best arm changes.
         subgaussian: λ, such that rewards are λ²-subgaussian.
         means: the (T, K) matrix itself, for agents that know the world.
     """

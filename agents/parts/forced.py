@@ -7,17 +7,28 @@ import math
 from numba.extending import register_jitable
 
 from ..core.kernel import BoolArray, FloatArray, IntArray
+from .windows import SEEN
 
 __all__ = ["highest", "unseen"]
 
 
 @register_jitable(forceinline=True)
-def unseen(pulls: IntArray, mask: BoolArray) -> int:
-    """The first available arm without an observation in memory, which must be played next; -1 if there is none."""
+def unseen(pulls: IntArray, clock: IntArray, mask: BoolArray) -> int:
+    """The available arm without an observation in memory that must be played next; -1 if there is none.
+
+    Of several it is the one unseen longest, and of those never seen the first: K new arms are played in turn, and in a
+    memory too short for all arms none is forgotten for good.
+
+    Args:
+        pulls: (K,) of the window.
+        clock: (2 + K,) of the window.
+        mask: (K,) which arms can be played.
+    """
+    arm = -1
     for i in range(pulls.size):
-        if mask[i] and pulls[i] == 0:
-            return i
-    return -1
+        if mask[i] and pulls[i] == 0 and (arm < 0 or clock[SEEN + i] < clock[SEEN + arm]):
+            arm = i
+    return arm
 
 
 @register_jitable(forceinline=True)

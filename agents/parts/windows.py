@@ -13,7 +13,7 @@ from ..core.tuning import suggested_window
 
 __all__ = ["ROUNDS", "Window", "check_window", "forget_rounds", "new_window", "slide"]
 
-ROUNDS, SLOT = 0, 1  # indices into the clock
+ROUNDS, SLOT, SEEN = 0, 1, 2  # indices into the clock
 NOBODY = -1  # stands in the ring for the arm of a round that was forgotten
 
 
@@ -25,7 +25,8 @@ class Window(NamedTuple):
 
     arms: IntArray  # (τ,) the arm of each round, a ring; empty if nothing is ever forgotten
     rewards: FloatArray  # (τ,)
-    clock: IntArray  # (2,) ROUNDS observed so far, and the SLOT of the ring that comes next
+    clock: IntArray  # (2 + K,) ROUNDS observed so far, the SLOT of the ring that comes next, and from SEEN on the round
+    # in which each arm was last observed, however long ago, 0 if never (one more array in the tuple would take time)
     pulls: IntArray  # (K,) N_i
     sums: FloatArray  # (K,) S_i
 
@@ -36,7 +37,7 @@ def new_window(n_arms: int, length: int | None) -> Window:
     return Window(
         arms=np.zeros(capacity, np.int64),
         rewards=np.zeros(capacity),
-        clock=np.zeros(2, np.int64),
+        clock=np.zeros(SEEN + n_arms, np.int64),
         pulls=np.zeros(n_arms, np.int64),
         sums=np.zeros(n_arms),
     )
@@ -63,6 +64,7 @@ def slide(window: Window, arm: int, reward: float) -> int:
     window.pulls[arm] += 1
     window.sums[arm] += reward
     window.clock[ROUNDS] += 1
+    window.clock[SEEN + arm] = window.clock[ROUNDS]
     if capacity > 0:
         window.clock[SLOT] = slot + 1
         if slot + 1 == capacity:
@@ -75,7 +77,11 @@ def slide(window: Window, arm: int, reward: float) -> int:
 
 @register_jitable
 def forget_rounds(window: Window, arm: int) -> None:
-    """Drop the rounds of one arm but keep the clock; with ``ALL``, empty the window and set its clock to 0."""
+    """Drop the rounds of one arm but keep the clock; with ``ALL``, empty the window and set its clock to 0.
+
+    When the one arm was last seen is kept: as a new arm it would be forced before all others, and one that is forgotten
+    again and again would keep them waiting for ever.
+    """
     if arm == ALL:
         window.clock[:] = 0
         window.pulls[:] = 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import example_agent
+from examples import HOUSE, example_agent
 from numba import njit
 
 from ns_mab_gym import agents
@@ -18,6 +18,34 @@ from ns_mab_gym.agents.core.kernel import act, observe
 def example() -> Callable[..., agents.Agent]:
     """A function from an agent's name to an agent that its own formulas tuned for a small world."""
     return example_agent
+
+
+def forces_an_unseen_arm(name: str) -> bool:
+    """Whether an agent plays the one arm that it has not seen, whichever that is, however good the others are."""
+    return all(_forces(name, arm, seed) for arm in range(4) for seed in range(10))
+
+
+def _forces(name: str, unseen: int, seed: int) -> bool:
+    agent = example_agent(name, 4)
+    agent.reset(seed=seed)
+    for t in range(120):
+        agent.observe((unseen + 1 + t % 3) % 4, 1.0)
+    return agent.act() == unseen
+
+
+FORCED = [name for name in HOUSE if forces_an_unseen_arm(name)]
+
+
+@pytest.fixture(scope="session", params=FORCED)
+def forced(request: pytest.FixtureRequest) -> str:
+    """The name of each agent of the house that forces unseen arms, found by what it does."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def forced_agents() -> list[str]:
+    """All of those names."""
+    return FORCED
 
 
 @njit  # without a cache on disk, which would not notice an edit of an agent

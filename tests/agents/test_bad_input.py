@@ -54,6 +54,12 @@ def test_windows(name, window, error, words):
         ("ser4", {"delta": 2, "epsilon": 0, "phi": 0}, ValueError, r"delta must lie in \[0, 1\], got 2"),
         ("ser4", {"delta": 0.1, "epsilon": -1, "phi": 0}, ValueError, "epsilon must be a finite number of at least 0"),
         ("ser4", {"delta": 0.1, "epsilon": 0, "phi": 1.1}, ValueError, r"phi must lie in \[0, 1\], got 1.1"),
+        (
+            "ser4",
+            {"delta": 0.1, "epsilon": 0, "phi": 0, "factor": 0},
+            ValueError,
+            "factor must be a finite number above 0",
+        ),
     ],
 )
 def test_parameters(name, parameters, error, words):
@@ -102,7 +108,7 @@ def test_unknown_agents(given, words):
         ("gamma-swgts", "gama", r"agent 'gamma-swgts' has no parameter 'gama'; did you mean 'gamma'\? it takes"),
         ("rexp3", "batches", r"agent 'rexp3' has no parameter 'batches'; did you mean 'batch'\? it takes"),
         ("ts", "window", r"agent 'ts' has no parameter 'window'; it takes binarize"),
-        ("ser4", "window", r"agent 'ser4' has no parameter 'window'; it takes binarize, delta, epsilon, phi"),
+        ("ser4", "window", r"agent 'ser4' has no parameter 'window'; it takes binarize, delta, epsilon, phi, factor"),
     ],
 )
 def test_unknown_parameters(name, parameter, words):

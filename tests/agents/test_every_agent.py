@@ -183,19 +183,6 @@ def test_only_open_arms_are_played(name, example):
 
 
 @every_agent
-def test_it_draws_from_its_own_generator_only(name, example):
-    """Rewards from a generator that the agent could reach are what they would have been without it."""
-    agent = example(name, K)
-    luck, apart = np.random.default_rng(4), np.random.default_rng(4)
-    agent.reset(seed=4)
-    for _ in range(50):
-        arm = agent.act()
-        reward = float(luck.random() < 0.5)
-        assert reward == float(apart.random() < 0.5)
-        agent.observe(arm, reward)
-
-
-@every_agent
 def test_its_card_is_complete(name):
     card = agents.card(name)
     assert agents.card(name) == card  # a second time: a module of that name would have taken its place

@@ -17,11 +17,11 @@ from ns_mab_gym import agents
 History = list[tuple[int, float]]
 
 
-def threshold(tau: int, n_arms: int, delta: float) -> float:
-    return 2 * math.sqrt(math.log(4 * n_arms * tau**2 / delta) / (2 * tau))
+def threshold(tau: int, n_arms: int, delta: float, factor: float = 2.0) -> float:
+    return factor * math.sqrt(math.log(4 * n_arms * tau**2 / delta) / (2 * tau))
 
 
-def active_set(since: History, n_arms: int, delta: float, epsilon: float) -> tuple[set[int], int]:
+def active_set(since: History, n_arms: int, delta: float, epsilon: float, factor: float) -> tuple[set[int], int]:
     """The active arms after these rounds since the last reset, from scratch, and the place in the round-robin.
 
     Along the way, every round-robin must have visited each active arm once.
@@ -35,7 +35,7 @@ def active_set(since: History, n_arms: int, delta: float, epsilon: float) -> tup
         mean = {k: float(np.mean([x for arm, x in since[:place] if arm == k])) for k in active}
         best = min(active, key=lambda k: (-mean[k], k))
         if tau >= math.log(n_arms / delta):
-            cut = threshold(tau, n_arms, delta)
+            cut = threshold(tau, n_arms, delta, factor)
             active = {k for k in active if k == best or mean[best] - mean[k] + epsilon < cut}
     return active, len(since) - place
 
@@ -59,25 +59,27 @@ def play(agent: agents.Agent, rounds: int, reward) -> tuple[History, list[int]]:
     delta=st.sampled_from([0.9, 0.3, 0.01]),
     epsilon=st.sampled_from([0.0, 0.01, 0.4]),
     phi=st.sampled_from([0.0, 0.01, 0.1]),
+    factor=st.sampled_from([2.0, 1.0, 0.3]),
     spread=st.floats(0, 3),
     rounds=st.integers(1, 250),
     seed=st.integers(0, 10_000),
 )
-def test_the_active_set_equals_brute_force(n_arms, delta, epsilon, phi, spread, rounds, seed):
+def test_the_active_set_equals_brute_force(n_arms, delta, epsilon, phi, factor, spread, rounds, seed):
     """Every arm played, in any game with or without resets, is one of the active set that has not had its turn yet."""
-    agent = agents.Ser4(n_arms, delta=delta, epsilon=epsilon, phi=phi)
+    agent = agents.Ser4(n_arms, delta=delta, epsilon=epsilon, phi=phi, factor=factor)
     agent.reset(seed=seed)
     noise = np.random.default_rng(seed).normal(size=rounds)
     history, resets = play(agent, rounds, lambda t, arm: spread * arm + noise[t])
     for begin, end in zip([0, *resets], [*resets, rounds], strict=True):
         since = history[begin:end]
-        active, turns = active_set(since, n_arms, delta, epsilon)  # checks every round-robin that was completed
+        active, turns = active_set(since, n_arms, delta, epsilon, factor)  # checks every round-robin that was completed
         begun = [arm for arm, _ in since[len(since) - turns :]]
         assert len(set(begun)) == len(begun)
         assert set(begun) <= active
     state = agent.state_dict()
     since = history[resets[-1] if resets else 0 :]
-    assert set(state["state.order"][: state["state.clock"][0]].tolist()) == active_set(since, n_arms, delta, epsilon)[0]
+    active, _ = active_set(since, n_arms, delta, epsilon, factor)
+    assert set(state["state.order"][: state["state.clock"][0]].tolist()) == active
     assert state["state.pulls"].tolist() == [sum(arm == k for arm, _ in since) for k in range(n_arms)]
     sums = [math.fsum(x for arm, x in since if arm == k) for k in range(n_arms)]
     np.testing.assert_allclose(state["state.sums"], sums, atol=1e-9)
@@ -115,6 +117,14 @@ def test_the_threshold_by_hand():
     agent.reset(seed=1)
     history, _ = play(agent, 100, lambda t, arm: float(arm == 1))
     assert sum(arm == 0 for arm, _ in history) == 23
+
+
+def test_the_factor_by_hand():
+    """K = 2, δ = 0.05, one radius for two: a gap of 1 is seen where ln(160τ²) ≤ 2τ, 7.27 > 6 and 7.85 ≤ 8: at τ = 4."""
+    agent = agents.Ser4(2, delta=0.05, epsilon=0.0, phi=0.0, factor=1.0)
+    agent.reset(seed=1)
+    history, _ = play(agent, 100, lambda t, arm: float(arm == 1))
+    assert sum(arm == 0 for arm, _ in history) == 4
 
 
 def test_no_arm_is_dropped_before_ln_k_over_delta():

@@ -77,13 +77,34 @@ def test_rexp3_at_the_ends():
 
 
 def test_ser4_on_the_abrupt_world(abrupt):
-    """δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))), N = 3: the best arm changes at each breakpoint."""
+    """δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))), N = 4: the best arm changes at each of the three breakpoints."""
     assert abrupt.switches == 3
     agent = agents.make("ser4", knowledge=abrupt)
     assert agent.delta == 2e-5
     assert agent.epsilon == pytest.approx(2e-6, rel=1e-12)
-    assert agent.phi == pytest.approx(math.sqrt(3 / (500_000 * math.log(500_000))), rel=1e-12)
-    assert agent.phi == pytest.approx(6.762e-4, abs=1e-7)
+    assert agent.phi == pytest.approx(math.sqrt(4 / (500_000 * math.log(500_000))), rel=1e-12)
+    assert agent.phi == pytest.approx(7.808e-4, abs=1e-7)
+    assert agent.factor == 2.0
+
+
+@pytest.mark.parametrize(
+    ("world", "phases"),
+    [
+        (worlds.Abrupt(), 4),  # arm 10, 1, 10, 1
+        (worlds.Stationary(mu=(0.1, 0.9), horizon=20_000), 1),
+        # best arms 1, 1, 3, 2, 2, 1, 3: coming back is a change too, and what the other arms do is none
+        (worlds.Table(rows=[[5, 1, 3], [6, 4, 4], [1, 2, 7], [3, 9, 4], [2, 8, 7], [8, 3, 1], [0, 1, 2]]), 5),
+    ],
+    ids=["abrupt", "stationary", "by hand"],
+)
+def test_the_n_of_ser4_counts_the_phases_of_the_best_arm(world, phases):
+    """N − 1 switches, so N = 1 in a world that stands still, where φ > 0 all the same."""
+    means = world.means()
+    horizon, n_arms = means.shape
+    agent = agents.make("ser4", knowledge=theory.knowledge(means))
+    expected = phases / (horizon * n_arms * math.log(n_arms * horizon))
+    assert agent.phi**2 == pytest.approx(expected, rel=1e-12)
+    assert agent.phi > 0
 
 
 @pytest.mark.parametrize(("scale", "gamma"), [(None, 1.0), (0.5, 1.0), (0.25, 1.0), (1.0, 0.25), (2.0, 1 / 16)])
@@ -130,7 +151,7 @@ def test_what_describe_knows_is_enough_for_every_agent(name):
         ("rexp3", {"n_arms": K}, r"`horizon` \(T\) and `variation` \(V_T, the total variation of the means\)"),
         ("rexp3", {"n_arms": K, "horizon": T}, r"`variation` \(V_T, the total variation of the means\)"),
         ("ser4", {"n_arms": K}, r"`horizon` \(T\)"),
-        ("ser4", {"n_arms": K, "horizon": T}, r"`switches` \(N, the number of changes of the best arm\)"),
+        ("ser4", {"n_arms": K, "horizon": T}, r"`switches` \(the number of changes of the best arm\)"),
         ("oracle", {"n_arms": K, "horizon": T}, r"`means` \(the \(T, K\) matrix of means\)"),
     ],
 )

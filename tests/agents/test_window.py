@@ -84,9 +84,10 @@ def test_the_window_spans_rounds_not_pulls_of_an_arm(name):
 @every_windowed_agent
 @settings(deadline=None, max_examples=60)
 @given(data=st.data(), window=st.integers(1, 12), seed=st.integers(0, 2**31))
-def test_nothing_but_the_window_is_remembered(name, data, window, seed, example):
+def test_nothing_but_the_window_is_remembered(name, data, window, seed, example, forced_agents):
     """After τ rounds or more, an agent plays on like one that saw nothing but the last τ rounds.
 
+    An agent that forces unseen arms remembers one thing more, in which order it last saw them; not what they paid.
     Rewards are eighths, so that sums are exact in any order. The agent acts in between, so that what it computes once
     and keeps (means, normalisers, where a search begins) is there to be out of date.
     """
@@ -99,6 +100,9 @@ def test_nothing_but_the_window_is_remembered(name, data, window, seed, example)
     for arm, reward in history:
         old.act()
         old.observe(arm, reward)
+    if name in forced_agents:
+        for arm in reversed(dict.fromkeys(arm for arm, _ in reversed(history[:-window]))):
+            young.observe(arm, 0.0)
     for arm, reward in history[-window:]:
         young.observe(arm, reward)
     words = np.random.default_rng(seed).bit_generator.state["state"]
