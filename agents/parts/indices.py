@@ -8,17 +8,7 @@ from numba.extending import register_jitable
 
 from ..core.kernel import BoolArray, FloatArray, IntArray
 
-__all__ = ["highest_mean", "information", "kl", "kl_budget", "kl_index", "log_odds_bound"]
-
-
-def kl(p: float, q: float) -> float:
-    """d(p, q) = p ln(p/q) + (1 − p) ln((1 − p)/(1 − q)), with 0 ln 0 = 0."""
-    divergence = 0.0
-    if p > 0:
-        divergence += p * math.log(p / q) if q > 0 else math.inf
-    if p < 1:
-        divergence += (1 - p) * math.log((1 - p) / (1 - q)) if q < 1 else math.inf
-    return divergence
+__all__ = ["highest_mean", "information", "kl_budget", "kl_index", "log_odds_bound"]
 
 
 @register_jitable(forceinline=True)

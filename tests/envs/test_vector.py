@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+import numpy.typing as npt
 import pytest
 from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 from ns_mab_gym.envs import ENV_IDS, vector
+
+FloatArray = npt.NDArray[np.float64]
 
 SAME_STEP = {"autoreset_mode": AutoresetMode.SAME_STEP}
 HORIZON = 81  # with the fixture below, two whole blocks of luck and a part
@@ -86,20 +90,26 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_array_equal(rewards, [blocks.step(np.zeros(3, int))[1] for _ in range(120)])
 
 
-@pytest.mark.parametrize(("law", "variance"), [("bernoulli", None), ("gaussian", 0.25), ("beta", None)])
-def test_rewards_have_the_means_of_the_instances_within_4_standard_errors(law: str, variance: float | None) -> None:
+VARIANCES: dict[str, Callable[[FloatArray], FloatArray]] = {  # of a reward with this mean, from the textbook
+    "bernoulli": lambda mean: mean * (1 - mean),
+    "gaussian": lambda mean: np.full_like(mean, 0.5**2),
+    "beta": lambda mean: mean * (1 - mean) / (10 + 1),
+}
+
+
+@pytest.mark.parametrize("law", VARIANCES)
+def test_rewards_have_the_means_and_the_variances_of_the_instances_within_4_standard_errors(law: str) -> None:
+    """The standard error of the summed squares is estimated from the 20 000 squares themselves."""
     n, horizon = 500, 40
     envs = native(num_envs=n, n_arms=4, horizon=horizon, reward=law)
     envs.reset(seed=0)
-    means = envs.means  # (N, T, K)
     arms = np.random.default_rng(0).integers(4, size=(horizon, n))
-    excess = np.empty((horizon, n))
-    for t in range(horizon):
-        excess[t] = envs.step(arms[t])[1] - means[np.arange(n), t, arms[t]]
-    played = np.take_along_axis(means.transpose(1, 0, 2), arms[..., None], axis=2)[..., 0]
-    spread = {"bernoulli": played * (1 - played), "gaussian": 0.25, "beta": played * (1 - played) / 11}[law]
-    total = np.broadcast_to(spread, excess.shape).sum()
-    assert abs(excess.sum()) < 4 * np.sqrt(total)
+    rewards = np.array([envs.step(arms[t])[1] for t in range(horizon - 1)])  # the last step begins another episode
+    mean = np.take_along_axis(envs.means.transpose(1, 0, 2), arms[..., None], axis=2)[:-1, :, 0]
+    excess, variance = rewards - mean, VARIANCES[law](mean)
+    assert abs(excess.sum()) < 4 * np.sqrt(variance.sum())
+    surplus = excess**2 - variance
+    assert abs(surplus.sum()) < 4 * np.sqrt(surplus.size) * surplus.std()
 
 
 def test_random_worlds_give_each_env_its_own_instance_and_a_new_one_each_episode() -> None:
@@ -120,6 +130,21 @@ def test_seeds_one_each_are_kept_and_a_none_goes_on() -> None:
     envs.reset(seed=[11, None, 9])
     assert np.array_equal(envs.means[[0, 2]], before[[0, 2]])
     assert not np.array_equal(envs.means[1], before[1])
+
+
+@pytest.mark.parametrize("seed", [None, [None, None, None]])
+def test_a_reset_without_a_seed_goes_on_with_the_generators_as_the_single_env_does(seed: Any) -> None:
+    envs = native(horizon=5)
+    envs.reset(seed=11)
+    generators = envs.np_random
+    envs.reset(seed=seed)
+    assert envs.np_random_seed == (11, 12, 13)
+    assert all(one is other for one, other in zip(envs.np_random, generators, strict=True))
+    for i in range(3):
+        env = gym.make("NSBandit-Piecewise-v0", horizon=5)
+        env.reset(seed=11 + i)
+        env.reset()
+        np.testing.assert_array_equal(envs.means[i], env.unwrapped.means)  # type: ignore[attr-defined]
 
 
 def test_an_unseeded_env_draws_its_seeds_and_they_reproduce_it() -> None:

@@ -1,6 +1,7 @@
 """The store: whole files or none, and whatever else lies there is noticed, reported and kept out of the table."""
 
 import errno
+import json
 import os
 
 import numpy as np
@@ -79,10 +80,7 @@ def test_a_flipped_byte_never_changes_a_result_unnoticed(store, unit, block, tol
         store.path(unit).write_bytes(content)
         loaded = store.load(unit)
         if loaded is not None:  # the byte is one that nothing is read from, such as a column's statistics
-            assert np.array_equal(loaded.regret, block.regret)
-            assert np.array_equal(loaded.pulls, block.pulls)
-            assert np.array_equal(loaded.rounds, block.rounds)
-            assert loaded.seeds == block.seeds
+            assert same(loaded, block)
     assert len(told) > len(range(0, len(whole), 97)) / 2
 
 
@@ -208,5 +206,28 @@ def test_numbers_that_were_changed_with_valid_checksums_are_noticed(store, unit,
     values = table[column].to_numpy().copy()
     values[0] += 1
     pq.write_table(table.set_column(place, column, [values]), path)
+    assert store.load(unit) is None
+    assert "its contents are not those that were written" in told[0]
+
+
+WRITTEN = ["asked", "code", "versions", "written", "seconds", "seeds", "parameters", "pulls", "suboptimal_pulls"]
+
+
+def about(path):
+    return json.loads(pq.read_schema(path).metadata[b"ns_mab_gym"])
+
+
+def test_every_piece_of_the_metadata_is_one_of_those_whose_change_is_tried(store, unit, block):
+    store.save(unit, block)
+    assert about(store.path(unit)).keys() == {*WRITTEN, "identity", "digest"}
+
+
+@pytest.mark.parametrize("piece", WRITTEN)
+def test_metadata_that_were_changed_are_noticed(store, unit, block, told, piece):
+    """The counts of pulls are stored there, the suboptimal ones too, on which the paper's theorems are judged."""
+    store.save(unit, block)
+    path = store.path(unit)
+    changed = about(path) | {piece: [about(path)[piece]]}
+    pq.write_table(pq.read_table(path).replace_schema_metadata({b"ns_mab_gym": json.dumps(changed).encode()}), path)
     assert store.load(unit) is None
     assert "its contents are not those that were written" in told[0]

@@ -135,6 +135,8 @@ def test_seed_pairs_are_apart_and_fit_into_63_bits():
     assert len(pairs) == 900
     assert len({word for pair in pairs for word in pair}) == 1_800
     assert all(0 <= word < 2**63 and type(word) is int for pair in pairs for word in pair)
+    for words in zip(*pairs, strict=True):  # 900 words of 63 random bits: each bit is 0 in some and 1 in others
+        assert all(0 < sum(word >> bit & 1 for word in words) < 900 for bit in range(63))
     assert seed_pair(4) == seed_pair(4, 0)
 
 

@@ -76,6 +76,17 @@ def test_arms_are_open_as_often_as_asked_within_4_standard_errors() -> None:
     np.testing.assert_allclose(np.mean(masks, axis=0), rate, atol=margin)
 
 
+def test_the_arm_that_is_opened_when_all_are_closed_is_uniform_within_4_standard_errors() -> None:
+    env = make(probability=0.0, if_masked="substitute")
+    masks = []
+    for seed in range(20):
+        masks.append(env.reset(seed=seed)[1]["mask"])
+        masks += [env.step(0)[-1]["mask"] for _ in range(HORIZON)]
+    assert (np.sum(masks, axis=1) == 1).all()
+    margin = 4 * np.sqrt(1 / K * (1 - 1 / K) / len(masks))
+    np.testing.assert_allclose(np.mean(masks, axis=0), 1 / K, atol=margin)
+
+
 def test_all_arms_open_is_the_bare_env() -> None:
     bare, env = gym.make("NSBandit-Piecewise-v0", n_arms=K, horizon=HORIZON), make(probability=1.0)
     bare.reset(seed=3)
