@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -60,13 +61,36 @@ class Runs:
         """(R,) the cumulative regret of each run in round T."""
         return self.regret[:, -1]
 
+    def first(self, runs: int) -> Runs:
+        """The first so many runs, without the single arms and rewards."""
+        return Runs(
+            self.rounds,
+            self.regret[:runs],
+            self.pulls[:runs],
+            self.suboptimal_pulls[:runs],
+            self.seeds[:runs],
+            self.parameters[:runs],
+            self.seconds * min(runs, len(self)) / len(self),
+        )
+
     def at(self, round_: float) -> Floats:
         """(R,) the cumulative regret after a round, interpolated linearly between the recorded rounds."""
-        rounds = np.concatenate(([0], self.rounds))
-        after = int(np.clip(np.searchsorted(rounds, round_), 1, len(self.rounds)))
-        share = (round_ - rounds[after - 1]) / (rounds[after] - rounds[after - 1])
-        before = self.regret[:, after - 2] if after > 1 else np.zeros(len(self))
-        return np.asarray(before + share * (self.regret[:, after - 1] - before))
+        if round_ not in self._known:
+            self._known[round_] = self._interpolated(round_)
+            self._known[round_].flags.writeable = False
+        return self._known[round_]
+
+    @cached_property
+    def _known(self) -> dict[float, Floats]:
+        """The regret after rounds that were asked for before: tests of claims ask for the same few many times."""
+        return {}
+
+    def _interpolated(self, round_: float) -> Floats:
+        after = min(int(self.rounds.searchsorted(round_)), len(self.rounds) - 1)
+        if after == 0:
+            return np.asarray(round_ / self.rounds[0] * self.regret[:, 0])
+        (earlier, later), before = self.rounds[after - 1 : after + 1], self.regret[:, after - 1]
+        return np.asarray(before + (round_ - earlier) / (later - earlier) * (self.regret[:, after] - before))
 
     def between(self, first: float, last: float) -> Floats:
         """(R,) the regret of the rounds after ``first`` up to ``last``."""

@@ -153,13 +153,13 @@ def test_the_advice_of_the_readme_is_what_was_measured() -> None:
     told_little = ("`beta-swts`", "`gamma-swgts`", "`sw-ucb`")
     for world in regrets:
         assert max(world[name][0] for name in told_little) < min(world[name][0] for name in ("`rexp3`", "`ser4`"))
-    for verdicts in (PAPER["claims"]["Abrupt"], PAPER["claims"]["General abrupt"]):
-        assert verdicts["TS best in phase 1"] == verdicts["TS cannot address changes"] == "holds"
-        assert verdicts["Beta-SWTS best from early in phase 2"] == "does not hold"
-    leaders = [each for each in PAPER["instead"] if "Beta-SWTS best from early in phase 2" in each]
-    assert [re.findall(r"round (\d\d,000) KL-UCB", each) for each in leaders] == [["18,000", "24,000", "30,000"]] * 2
-    for world in ("Smooth, σ = 0.0001", "Smooth, σ = 0.001"):
-        assert PAPER["claims"][world]["large windows collapse"] == "does not hold"
+    claims = PAPER["claims"]
+    for world in ("Abrupt", "General abrupt"):
+        assert claims[world]["TS best in phase 1"]["verdict"] == "holds"
+        early = claims[world]["Beta-SWTS best from early in phase 2"]
+        assert early["verdict"] == "depends on the reading"
+        assert "KL-UCB" in early["depends_on"]
+    assert all(found["windowed samplers beat TS"]["verdict"] == "holds" for found in claims.values())
 
 
 def least(world: dict[str, list[float]]) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,10 +21,23 @@ import gymnasium as gym
 
 from ..module_files import is_own_code
 
-__all__ = ["GONE_WELL", "INTERRUPTED", "REFUSED", "Parser", "closing", "leave", "natural", "positive", "study_options"]
+__all__ = [
+    "GONE_WELL",
+    "INTERRUPTED",
+    "PROGRAM",
+    "REFUSED",
+    "Parser",
+    "as_typed",
+    "closing",
+    "leave",
+    "natural",
+    "positive",
+    "study_options",
+]
 
 GONE_WELL, REFUSED, INTERRUPTED = 0, 2, 130
 HOUSE = __name__.partition(".")[0]
+PROGRAM = "ns-mab-gym"
 
 
 class Parser(argparse.ArgumentParser):
@@ -129,6 +143,12 @@ def _places(error: BaseException | None) -> list[str]:
 def _is_the_users(module: str) -> bool:
     top = module.partition(".")[0]
     return top != HOUSE and is_own_code(top)
+
+
+def as_typed(command: str, arguments: Sequence[str] | None) -> str:
+    """A command with its arguments, those of this process if none are given, as one would type it."""
+    program = f"python scripts/{command}" if command.endswith(".py") else f"{PROGRAM} {command.split()[-1]}"
+    return f"{program} {shlex.join(sys.argv[1:] if arguments is None else arguments)}".strip()
 
 
 def positive(text: str) -> int:

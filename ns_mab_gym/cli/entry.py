@@ -8,11 +8,10 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..agents.core.arguments import nearest
-from .door import GONE_WELL, REFUSED, leave
+from .door import GONE_WELL, PROGRAM, REFUSED, leave
 
 __all__ = ["COMMANDS", "main"]
 
-PROGRAM = "ns-mab-gym"
 # command: what it does. Its module is <command>_command, loaded when it is called.
 COMMANDS = {
     "paper": "reproduce the paper's experiments and judge its claims",

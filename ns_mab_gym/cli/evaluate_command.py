@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .door import Parser, closing, natural, positive, study_options
+from .door import Parser, as_typed, closing, natural, positive, study_options
 from .paper_command import STORED
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def main(
 ) -> int:
     """Compare agents and write the report; returns the exit code."""
     parser = _parser(command)
-    return closing(command, lambda: _evaluate(parser.parse_args(arguments), simulate), interrupted=STORED)
+    typed = as_typed(command, arguments)
+    return closing(command, lambda: _evaluate(parser.parse_args(arguments), simulate, typed), interrupted=STORED)
 
 
 def _parser(command: str) -> Parser:
@@ -53,11 +54,11 @@ def _parser(command: str) -> Parser:
     return parser
 
 
-def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None) -> list[str]:
+def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> list[str]:
     from ..experiments.pipeline import Pipeline
     from ..play.engine import simulate as engine
 
-    return Pipeline(_study(options), Path(options.out), simulate or engine, options.jobs).run()
+    return Pipeline(_study(options), Path(options.out), simulate or engine, options.jobs, command=typed).run()
 
 
 def _study(options: argparse.Namespace) -> Study:

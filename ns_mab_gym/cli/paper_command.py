@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .door import Parser, closing, natural, positive, study_options
+from .door import Parser, as_typed, closing, natural, positive, study_options
 
 __all__ = ["STORED", "main"]
 
@@ -19,7 +19,8 @@ def main(
 ) -> int:
     """Run the paper's experiments, judge its claims and write the report; returns the exit code."""
     parser = _parser(command)
-    return closing(command, lambda: _reproduce(parser.parse_args(arguments), simulate), interrupted=STORED)
+    typed = as_typed(command, arguments)
+    return closing(command, lambda: _reproduce(parser.parse_args(arguments), simulate, typed), interrupted=STORED)
 
 
 def _parser(command: str) -> Parser:
@@ -27,9 +28,15 @@ def _parser(command: str) -> Parser:
         command,
         "Reproduce the paper's experiments, judge its claims and write a report that opens in a browser.\n"
         "What is computed is stored: the same command continues where it stopped.",
-        ("", "--runs 10 --out results/quick", "--runs 200 --jobs 8"),
+        ("", "--runs 10 --out results/quick", "--runs 500 --jobs 8"),
     )
-    parser.add_argument("--runs", type=positive, default=50, help="runs of each agent (%(default)s, as in the paper)")
+    parser.add_argument(
+        "--runs",
+        type=positive,
+        default=50,
+        help="runs of each agent (%(default)s, as in the paper); more are played only by agents whose first 50 runs "
+        "leave a sentence open, and are shown beside them",
+    )
     parser.add_argument(
         "--horizon", type=positive, default=50_000, help="rounds of each run (%(default)s, as in the paper)"
     )
@@ -38,22 +45,28 @@ def _parser(command: str) -> Parser:
     return parser
 
 
-def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None) -> list[str]:
+def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> list[str]:
     from ..experiments import paper_study
-    from ..experiments.claims import CLAIMS, observations
+    from ..experiments.claims import CLAIMS, UNTESTED, observations
+    from ..experiments.paper_names import HORIZON, RUNS
+    from ..experiments.paper_readings import NOT_TAKEN
     from ..experiments.pipeline import Pipeline
     from ..play.engine import simulate as engine
 
     pipeline = Pipeline(
-        study=paper_study.study(options.runs, options.horizon, options.seed),
+        study=paper_study.study(min(options.runs, RUNS), options.horizon, options.seed),
         folder=Path(options.out),
         simulate=simulate or engine,
         n_jobs=options.jobs,
         claims=CLAIMS,
+        further_runs=options.runs,
+        untested=UNTESTED,
+        not_taken=NOT_TAKEN,
         notes=paper_study.NOTES,
         observe=observations,
         explanations=True,
-        warning=_smaller(options.horizon, paper_study.HORIZON),
+        command=typed,
+        warning=_smaller(options.horizon, HORIZON),
     )
     return pipeline.run()
 

@@ -84,7 +84,7 @@ class DrawingBoard:
     def _draw(self, figure: pictures.Planned) -> list[Path]:
         results = None
         if figure.experiment is not None:
-            shown = Study(self.study.title, (figure.experiment.on(figure.world),))
+            shown = Study(self.study.title, (figure.experiment.on(figure.world).without_other_readings(),))
             results = collect(shown, self._blocks)
             figure = figure._replace(experiment=shown.experiments[0])
         job = pictures.figure_job(figure, results, self.means, self.folder, self.drawn_anew)

@@ -1,4 +1,4 @@
-"""Files written with the report: the summary as CSV, the claims as JSON and Markdown, the verdicts in a few lines."""
+"""Files written with the report: the summary as CSV, the claims as JSON, the verdicts in a few lines."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ import io
 import json
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from .claims import Judged, Verdict
-from .results import Results
-from .statistics import summarise
+from .claims import Judged, Judgement, Verdict
+from .results import Results, summaries
 
-__all__ = ["claims_json", "claims_markdown", "summary_csv", "verdict_lines"]
+__all__ = ["claims_json", "summary_csv", "verdict_lines"]
 
 SUMMARY = (
-    "world", "agent", "words", "runs", "final_regret", "sd", "se", "low", "high",
+    "world", "agent", "words", "stands_for", "runs", "final_regret", "sd", "se", "low", "high",
     "difference", "difference_low", "difference_high", "reference", "p_improvement", "mean_rank", "engine_seconds",
 )  # fmt: skip
+
+WORDS = {
+    Verdict.HOLDS: "hold",
+    Verdict.FAILS: "do not",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.DEPENDS: "depend on the reading",
+}
 
 
 def summary_csv(results: Results) -> bytes:
@@ -28,58 +35,52 @@ def summary_csv(results: Results) -> bytes:
     writer.writerow(SUMMARY)
     for experiment in results.study.experiments:
         for world in experiment.worlds:
-            curves = results.of(experiment, world)
-            finals = {label: curve.final for label, curve in curves.items()}
-            for row in summarise(finals, experiment.reference):
+            for row in summaries(results, experiment, world):
                 f, d = row.final, row.difference
                 difference = ("", "", "") if d is None else (d.mean, d.low, d.high)
                 improvement = "" if row.improvement is None else row.improvement.mean
-                curve, words = curves[row.label], results.agents[world.label][row.label].words
-                asked = (world.label, row.label, words, len(curve))
+                curve, agent = results.curves[world.label][row.label], results.agents[world.label][row.label]
+                asked = (world.label, row.label, agent.words, agent.stands_for, len(curve))
                 compared = (*difference, experiment.reference, improvement, row.rank, curve.seconds)
                 writer.writerow([*asked, f.mean, f.sd, f.se, f.low, f.high, *compared])
     return text.getvalue().encode()
 
 
 def claims_json(judged: Sequence[Judged]) -> bytes:
-    """Every claim with its verdict and every paired test behind it."""
+    """Every claim with its verdict under every reading, and every paired test behind the first one."""
     rows = [
         {
             "world": each.world,
             "claim": each.claim.key,
             "quote": each.claim.quote,
             "ours": each.claim.ours,
-            "test": each.claim.test,
-            "verdict": each.finding.verdict.value,
-            "figures": each.finding.figures,
-            "instead": each.finding.instead if each.finding.verdict is Verdict.FAILS else "",
-            "comparisons": [dataclasses.asdict(test) for test in each.finding.tests],
+            **_judgement(each.now),
+            "instead": each.now.finding.instead if each.verdict is Verdict.FAILS else "",
+            "comparisons": [dataclasses.asdict(test) for test in each.now.finding.tests],
+            "more_runs": None if each.later is None else _judgement(each.later),
         }
         for each in judged
     ]
     return (json.dumps(rows, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def claims_markdown(judged: Sequence[Judged], notes: Sequence[str]) -> bytes:
-    """The claims as Markdown: verdict, quote, test, figures, and the tests that contradict a claim."""
-    lines = ["# The paper's claims and what the runs show", ""]
-    for each in judged:
-        said = " (said of σ = 0.0001; the test on this world is ours)" if each.claim.ours else ""
-        lines += [f"## {each.world}: {each.claim.key}: **{each.finding.verdict.value}**", ""]
-        lines += [
-            f"> {each.claim.quote}{said}",
-            "",
-            f"Test: {each.claim.test}.",
-            "",
-            f"Measured: {each.finding.figures}.",
-        ]
-        if each.finding.verdict is Verdict.FAILS and each.finding.instead:
-            lines += ["", f"Instead: {each.finding.instead}."]
-        if each.finding.exceptions:
-            lines += ["", "Against it:", "", *(f"- {test}" for test in each.finding.exceptions)]
-        lines.append("")
-    lines += ["## Notes", "", *(f"- {note}" for note in notes), ""]
-    return "\n".join(lines).encode()
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    """A judgement as plain values: the first reading's test and figures, and the verdict of every combination."""
+    return {
+        "runs": judgement.runs,
+        "verdict": judgement.verdict.value,
+        "depends_on": [choice.key for choice in judgement.deciding],
+        "test": judgement.test,
+        "figures": judgement.finding.figures,
+        "readings": [
+            {
+                **{choice.key: reading.name for choice, reading in zip(judgement.choices, readings, strict=True)},
+                "verdict": finding.verdict.value,
+                "figures": finding.figures,
+            }
+            for readings, finding in judgement.findings.items()
+        ],
+    }
 
 
 def verdict_lines(judged: Sequence[Judged]) -> list[str]:
@@ -87,14 +88,10 @@ def verdict_lines(judged: Sequence[Judged]) -> list[str]:
     lines = []
     for world in dict.fromkeys(each.world for each in judged):
         here = [each for each in judged if each.world == world]
-        counts = Counter(each.finding.verdict for each in here)
-        numbers = ", ".join(f"{counts[verdict]} {_word(verdict)}" for verdict in Verdict)
-        fails = [each.claim.key for each in here if each.finding.verdict is Verdict.FAILS]
+        counts = Counter(each.verdict for each in here)
+        numbers = ", ".join(f"{counts[verdict]} {WORDS[verdict]}" for verdict in Verdict)
+        fails = [each.claim.key for each in here if each.verdict is Verdict.FAILS]
         lines.append(f"{world}: {numbers}")
         if fails:
             lines.append(f"    does not hold: {'; '.join(fails)}")
     return lines
-
-
-def _word(verdict: Verdict) -> str:
-    return {Verdict.HOLDS: "hold", Verdict.FAILS: "do not", Verdict.UNDECIDED: "undecided"}[verdict]

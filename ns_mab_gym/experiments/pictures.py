@@ -40,7 +40,7 @@ class Planned(NamedTuple):
         """The units of work whose runs it shows."""
         if self.experiment is None:
             return []
-        units = (blocks_of(self.experiment, self.world, agent) for agent in self.experiment.agents)
+        units = (blocks_of(self.experiment, self.world, agent) for agent in self.experiment.ranked)
         return [unit for several in units for unit in several]
 
 

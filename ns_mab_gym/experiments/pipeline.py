@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ import numpy.typing as npt
 from ..files import write_atomically
 from ..sources import digest_of
 from . import outputs
-from .claims import Claim, Evidence, Judged, judge
+from .claims import Claim, Evidence, Judged, Untested, judge
+from .claims_page import claims_markdown
 from .drawing_board import DrawingBoard
+from .further import further_study, judged_again, stored_beyond
 from .identity import ENGINE, code_versions
 from .parquet import versions
 from .pictures import DESCRIPTIONS
@@ -29,6 +32,7 @@ from .results import Results, collect, tidy_table
 from .runner import Outcome, Simulate, run
 from .store import Store, guarded
 from .study import Study
+from .units import units_of
 
 __all__ = ["Pipeline"]
 
@@ -43,9 +47,14 @@ class Pipeline:
         simulate: the engine.
         n_jobs: the number of its threads.
         claims: claims about the study's worlds, by label.
+        further_runs: how many runs there should be of the agents whose runs leave a claim open; what is stored of them
+            counts in any case.
+        untested: sentences that runs cannot decide, with the reason.
+        not_taken: readings of what is left open that were not taken, with the reason.
         notes: what the report must say about choices that were made.
         observe: a function from the results to what the report must say about them.
         warning: what must be read before the verdicts.
+        command: what was typed, for the report.
         explanations: whether the two figures that explain the theory are drawn too.
     """
 
@@ -54,10 +63,14 @@ class Pipeline:
     simulate: Simulate
     n_jobs: int | None = None
     claims: Mapping[str, Sequence[Claim]] | None = None
+    further_runs: int = 0
+    untested: Sequence[Untested] = ()
+    not_taken: Sequence[str] = ()
     notes: Sequence[str] = ()
     observe: Callable[[Results], Sequence[str]] = lambda results: ()
     explanations: bool = False
     warning: str = ""
+    command: str = ""
 
     def run(self) -> list[str]:
         """Run everything, and return the lines to print at the end."""
@@ -68,49 +81,83 @@ class Pipeline:
             Store(self.folder, code_versions(print)) as store,
             DrawingBoard(self.study, self.folder / "figures", means, anew, self.explanations) as board,
         ):
-            progress = progress_for(sys.stderr)
-            outcome = run(self.study, store, self.simulate, progress, n_jobs=self.n_jobs, ready=board.add)
-            simulated = time.perf_counter() - began
+            stored = stored_beyond(self.study, store) if self.claims else []
+            outcome = self._run(self.study, store, ready=board.add, beside=stored)
             results = collect(self.study, outcome.blocks)
+            judged, more = self._judge(results, outcome, board.means, store)
+            simulated = time.perf_counter() - began
             with guarded(self.folder, "write the report to"):
-                judged = self._write(results, outcome, simulated, board)
+                self._write(results, judged, self._settings(results, outcome, more, simulated), board)
                 board.finish()
-        return self._closing(outcome, time.perf_counter() - began, judged)
+        return self._closing([outcome, more], time.perf_counter() - began, judged)
 
-    def _write(self, results: Results, outcome: Outcome, seconds: float, board: DrawingBoard) -> list[Judged]:
-        """Write the tables, the claims and the report; returns the judged claims."""
-        judged = self._judge(results, board.means)
+    def _run(self, study: Study, store: Store, **options: Any) -> Outcome:
+        return run(study, store, self.simulate, progress_for(sys.stderr), n_jobs=self.n_jobs, **options)
+
+    def _write(
+        self, results: Results, judged: Sequence[Judged], settings: list[tuple[str, Any]], board: DrawingBoard
+    ) -> None:
+        """Write the tables, the claims and the report."""
         page = Page(
             results,
             board.means,
             self._summary(),
-            self._settings(results, outcome, seconds),
+            settings,
             judged,
             notes := [*self.notes, *self.observe(results)],
             list(zip(board.explanations(), DESCRIPTIONS, strict=False)),
             self.warning,
             board.drawn_anew,
+            self.command,
+            dict(settings)["date"],
+            self.untested,
+            self.not_taken,
         )
         write_atomically(self.folder / "table.parquet", tidy_table(results))
         write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))
         if judged:
             write_atomically(self.folder / "claims.json", outputs.claims_json(judged))
-            write_atomically(self.folder / "claims.md", outputs.claims_markdown(judged, [*page.footnotes(), *notes]))
+            write_atomically(self.folder / "claims.md", self._claims_page(judged, [*page.footnotes(), *notes]))
         write_atomically(self.report, page.html().encode())
-        return judged
+
+    def _claims_page(self, judged: Sequence[Judged], notes: Sequence[str]) -> bytes:
+        return claims_markdown(judged, self.untested, self.not_taken, notes)
 
     @property
     def report(self) -> Path:
         """The path of the report."""
         return self.folder / "report.html"
 
-    def _judge(self, results: Results, means: Mapping[str, npt.NDArray[np.float64] | None]) -> list[Judged]:
+    def _judge(
+        self,
+        results: Results,
+        outcome: Outcome,
+        means: Mapping[str, npt.NDArray[np.float64] | None],
+        store: Store,
+    ) -> tuple[list[Judged], Outcome]:
+        """The claims, judged by the study's runs and by all further ones; and what was computed for the latter."""
         evidence: dict[str, Evidence] = {}
         for world in results.study.worlds:
             if (instance := means[world.label]) is not None:
-                notes = results.notes(world)
-                evidence[world.label] = Evidence(results.curves[world.label], instance, notes, evidence)
-        return judge(self.claims or {}, evidence)
+                curves, notes = results.curves[world.label], results.notes(world)
+                evidence[world.label] = Evidence(curves, instance, notes, evidence, world.label)
+        judged = judge(self.claims or {}, evidence)
+        more = self._further(judged, store)
+        return judged_again(self.study, judged, evidence, outcome.blocks | more.blocks), more
+
+    def _further(self, judged: Sequence[Judged], store: Store) -> Outcome:
+        """The runs beyond the study's own: those that are asked for are computed, those that are stored are loaded."""
+        if not judged:
+            return Outcome({})
+        computed: Outcome = Outcome({})
+        if self.further_runs > max(experiment.runs for experiment in self.study.experiments):
+            more = further_study(self.study, judged, self.further_runs)
+            beside = [*units_of(self.study), *stored_beyond(self.study, store)]
+            computed = self._run(more, store, beside=beside) if more.experiments else computed
+        units = stored_beyond(self.study, store)
+        loaded = {unit: store.load(unit) for unit in units if unit not in computed.blocks}
+        blocks = computed.blocks | {unit: runs for unit, runs in loaded.items() if runs is not None}
+        return Outcome(blocks, computed.computed)
 
     def _summary(self) -> str:
         experiments = self.study.experiments
@@ -119,13 +166,16 @@ class Pipeline:
         counts = f"{len(self.study.worlds)} worlds, {len(agents)} agents, {runs} runs each"
         return f"{counts}; runs of the same number share their luck."
 
-    def _settings(self, results: Results, outcome: Outcome, seconds: float) -> list[tuple[str, Any]]:
+    def _settings(self, results: Results, outcome: Outcome, more: Outcome, seconds: float) -> list[tuple[str, Any]]:
         seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)
         horizons = dict.fromkeys(c.horizon for curves in results.curves.values() for c in curves.values())
         return [
+            ("command", self.command),
+            ("date", _now()),
             ("horizon T", ", ".join(f"{horizon:,}" for horizon in horizons)),
             ("seed", ", ".join(map(str, seeds))),
             ("units of work", f"{len(outcome.blocks)}, of which {len(outcome.computed)} were computed now"),
+            ("units of further runs", f"{len(more.blocks)}, of which {len(more.computed)} were computed now"),
             (
                 "engine time of all units",
                 f"{sum(block.seconds for block in outcome.blocks.values()):.1f} s, over all threads",
@@ -141,12 +191,17 @@ class Pipeline:
             ),
         ]
 
-    def _closing(self, outcome: Outcome, seconds: float, judged: Sequence[Judged]) -> list[str]:
-        work = f"{len(outcome.computed)} of {len(outcome.blocks)} units computed in {seconds:.1f} s"
-        if outcome.computed:
-            rate = speed(outcome.computed_steps, seconds)
-            work += (
-                f" ({outcome.computed_steps:.3g} steps, {rate}; engine {outcome.engine_seconds:.1f} s over all threads)"
-            )
+    def _closing(self, outcomes: Sequence[Outcome], seconds: float, judged: Sequence[Judged]) -> list[str]:
+        computed = sum(len(each.computed) for each in outcomes)
+        units = set().union(*(each.blocks for each in outcomes))
+        work = f"{computed} of {len(units)} units computed in {seconds:.1f} s"
+        if computed:
+            steps = sum(each.computed_steps for each in outcomes)
+            engine = sum(each.engine_seconds for each in outcomes)
+            work += f" ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
         warning = [self.warning] if self.warning else []
         return [*warning, *outputs.verdict_lines(judged), work, f"report: {self.report}"]
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

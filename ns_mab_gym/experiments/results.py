@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..runs import Runs, joined
+from .statistics import Summary, summarise
 from .study import AgentEntry, Experiment, Study, WorldEntry
 from .units import Unit, blocks_of
 
-__all__ = ["Results", "collect", "tidy_table"]
+__all__ = ["Results", "collect", "summaries", "tidy_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +32,16 @@ class Results:
     agents: dict[str, dict[str, AgentEntry]]
 
     def of(self, experiment: Experiment, world: WorldEntry) -> dict[str, Runs]:
-        """The runs of an experiment's agents on one of its worlds, by label."""
-        return {agent.label: self.curves[world.label][agent.label] for agent in experiment.agents}
+        """The runs of the agents that an experiment compares on one of its worlds, by label."""
+        return {agent.label: self.curves[world.label][agent.label] for agent in experiment.ranked}
+
+    def other_readings(self, experiment: Experiment, world: WorldEntry) -> dict[str, dict[str, Runs]]:
+        """The runs of other readings of these agents: by the label of the agent, then by their own."""
+        found: dict[str, dict[str, Runs]] = {}
+        for agent in experiment.agents:
+            if agent.stands_for:
+                found.setdefault(agent.stands_for, {})[agent.label] = self.curves[world.label][agent.label]
+        return found
 
     def notes(self, world: WorldEntry) -> dict[str, str]:
         """What must be said wherever the result of an agent on this world is shown, by the agent's label."""
@@ -50,6 +59,21 @@ def collect(study: Study, blocks: Mapping[Unit, Runs]) -> Results:
                 curves[world.label][agent.label] = joined([blocks[unit] for unit in units])
                 agents[world.label][agent.label] = agent
     return Results(study, curves, agents)
+
+
+def summaries(results: Results, experiment: Experiment, world: WorldEntry) -> list[Summary]:
+    """A summary of each agent's final regret, the least first; then one for each other reading of an agent.
+
+    Another reading is ranked as if it stood in the place of its agent.
+    """
+    finals = {label: runs.final for label, runs in results.of(experiment, world).items()}
+    rows = summarise(finals, experiment.reference)
+    for agent, readings in results.other_readings(experiment, world).items():
+        for label, runs in readings.items():
+            replaced = {each: final for each, final in finals.items() if each != agent} | {label: runs.final}
+            reference = label if agent == experiment.reference else experiment.reference
+            rows += [row for row in summarise(replaced, reference) if row.label == label]
+    return rows
 
 
 def tidy_table(results: Results) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -63,6 +63,7 @@ def run(
     n_jobs: int | None = None,
     executor: Executor | None = None,
     ready: Callable[[Unit, Runs], None] = lambda unit, runs: None,
+    beside: Sequence[Unit] = (),
 ) -> Outcome:
     """Compute the units of a study that are not in the store.
 
@@ -75,10 +76,11 @@ def run(
         executor: computes units elsewhere (a process pool, ``dask.distributed.Client.get_executor()``, MPI); by
             default they are computed here, as many at once as there are threads.
         ready: called with every unit as soon as its runs are available, also with those stored before.
+        beside: stored units that stay where they are although the study does not ask for them.
     """
     threads = positive_int("n_jobs", n_jobs) if n_jobs is not None else os.cpu_count() or 1
     units = units_of(study)
-    store.tidy(units)
+    store.tidy([*units, *beside])
     blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}
     missing = [unit for unit in units if unit not in blocks]
     for unit, block in blocks.items():
@@ -108,6 +110,7 @@ def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
             agent_kwargs=unit.agent.kwargs,
             n_jobs=n_jobs,
             first_run=unit.first_run,
+            rounds=unit.rounds or None,
         )
     except Exception as error:
         error.add_note(f"while {unit.agent.words} played {unit.world.words}")

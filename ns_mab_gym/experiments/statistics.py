@@ -12,11 +12,11 @@ import numpy.typing as npt
 __all__ = [
     "Estimate",
     "Summary",
+    "bootstrap_t",
     "estimate",
     "estimates",
     "improved",
     "mean_ranks",
-    "studentised_interval",
     "summarise",
 ]
 
@@ -67,20 +67,18 @@ def estimate(samples: Floats, level: float = 0.95) -> Estimate:
     return estimates(samples[:, None], level)[0]
 
 
-def studentised_interval(samples: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Bootstrap-t intervals for the means of the columns of (R, M) samples, with probability ``tail`` on either side.
+def bootstrap_t(samples: Floats) -> tuple[Floats, Floats, Floats]:
+    """The means of the columns of (R, M) samples, their standard errors, and (B, M) bootstrap t of the means.
 
-    Unlike percentile intervals, they stay accurate far out in the tails of few or skewed samples, which a test of many
-    comparisons at once needs.
+    Intervals from quantiles of t stay accurate for few or skewed samples, where percentile intervals do not. All
+    columns are resampled together, so that the largest t of several columns takes their dependence into account.
     """
     mean, se = samples.mean(axis=0), samples.std(axis=0, ddof=1) / len(samples) ** 0.5
     means = bootstrap_means(samples)
     variances = bootstrap_means((samples - mean) ** 2) - (means - mean) ** 2
     spread = np.sqrt(np.maximum(variances, 0) / (len(samples) - 1))
     # Where most samples are equal, some resamples have no spread at all, which would make their t infinite.
-    t = (means - mean) / np.maximum(np.maximum(spread, se / 5), np.finfo(np.float64).tiny)
-    below, above = np.quantile(t, [tail, 1 - tail], axis=0)
-    return mean - above * se, mean - below * se
+    return mean, se, (means - mean) / np.maximum(np.maximum(spread, se / 5), np.finfo(np.float64).tiny)
 
 
 def mean_ranks(finals: Floats) -> Floats:

@@ -93,6 +93,11 @@ class Store:
             self._set_aside(path)
             return None
 
+    def has(self, unit: Unit) -> bool:
+        """Whether there is a file with the result of a unit, also if it was set aside."""
+        path = self.path(unit)
+        return path.is_file() or (self.aside / path.name).is_file()
+
     def tidy(self, wanted: Iterable[Unit]) -> None:
         """Set aside every file that is not the result of a wanted unit, so that the folder is one table."""
         names = {unit.file_name(self.code(unit)) for unit in wanted}

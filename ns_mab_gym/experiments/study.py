@@ -70,9 +70,19 @@ class Entry:
 class AgentEntry(Entry):
     """An agent of the registry, or a saved model of Stable-Baselines3 (``sb3:path=model.zip``).
 
-    >>> AgentEntry.of("beta-swts", window=500)
-    AgentEntry(name='beta-swts', parameters=(('window', 500),), label='beta-swts:window=500', note='', group='')
+    >>> AgentEntry.of("beta-swts", window=500).words
+    'beta-swts:window=500'
+
+    Attributes:
+        stands_for: the label of the agent in whose place this one can be looked at, if it is another reading of it:
+            it is shown beside that agent, and not ranked with the others.
     """
+
+    stands_for: str = ""
+
+    def standing_for(self, label: str) -> AgentEntry:
+        """The same entry as another reading of an agent."""
+        return replace(self, stands_for=label)
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,7 @@ class Experiment:
         runs: the number of runs of each agent on each world.
         seed: the number from which the seeds of all runs are derived.
         reference: the label of the agent to which the others are compared; by default the first.
+        rounds: the rounds after which the regret is kept; about 500, evenly spaced, if there are none.
     """
 
     worlds: tuple[WorldEntry, ...]
@@ -118,6 +129,7 @@ class Experiment:
     runs: int = 50
     seed: int = 0
     reference: str = ""
+    rounds: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Check all that can be checked without building a world."""
@@ -125,6 +137,9 @@ class Experiment:
         positive_int("seed", self.seed, least=0)
         _distinct("world", (world.label for world in self.worlds))
         _distinct("agent", labels := [agent.label for agent in self.agents])
+        for agent in self.agents:
+            if agent.stands_for:
+                choice("agent that another reading stands for", agent.stands_for, labels)
         if self.reference:
             choice("reference agent", self.reference, labels)
         else:
@@ -135,10 +150,19 @@ class Experiment:
         return replace(self, worlds=(world,))
 
     @property
+    def ranked(self) -> tuple[AgentEntry, ...]:
+        """The agents that are compared: all but other readings of them."""
+        return tuple(agent for agent in self.agents if not agent.stands_for)
+
+    def without_other_readings(self) -> Experiment:
+        """The same experiment with the compared agents only."""
+        return replace(self, agents=self.ranked)
+
+    @property
     def groups(self) -> dict[str, list[AgentEntry]]:
-        """The agents by their families; empty if there are none."""
+        """The compared agents by their families; empty if there are none."""
         families: dict[str, list[AgentEntry]] = {}
-        for agent in self.agents:
+        for agent in self.ranked:
             families.setdefault(agent.group, []).append(agent)
         return families if set(families) != {""} else {}
 

@@ -26,6 +26,7 @@ class Unit:
     seed: int
     first_run: int
     runs: int
+    rounds: tuple[int, ...] = ()
 
     def description(self) -> dict[str, Any]:
         """What the unit computes, as plain JSON-able values; a file is described by the hash of its content."""
@@ -39,6 +40,7 @@ class Unit:
             "seed": self.seed,
             "first_run": self.first_run,
             "runs": self.runs,
+            "rounds": self.rounds,
         }
 
     def identity(self, code: str) -> str:
@@ -65,6 +67,7 @@ def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> l
             seed=experiment.seed,
             first_run=first,
             runs=min(BLOCK, experiment.runs - first),
+            rounds=experiment.rounds,
         )
         for first in starts
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from .episode import first_action, seed_pair
 from .match import Match
 from .resolving import as_agent, as_env
 
-__all__ = ["simulate"]
+__all__ = ["evenly_spaced", "simulate"]
 
 POINTS = 500  # points of a regret curve
 
@@ -36,6 +36,7 @@ def simulate(
     agent_kwargs: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     record: Literal["curve", "all"] = "curve",
+    rounds: Sequence[int] | None = None,
     first_run: int = 0,
 ) -> Runs:
     """Play an agent on an environment many times.
@@ -54,6 +55,8 @@ def simulate(
         agent_kwargs: parameters of the agent, if it is given by name or as a class.
         n_jobs: how many threads; as many as there are cores if not given.
         record: "curve" keeps the regret at about 500 rounds; "all" keeps every arm and reward too.
+        rounds: the rounds, counted from 1, after which the regret is kept, besides the last; at most 500 evenly spaced
+            ones if not given.
         first_run: the number of the first run, to compute runs in blocks.
     """
     positive_int("runs", runs)
@@ -71,13 +74,15 @@ def simulate(
     if reason := match.why_generic():
         if not getattr(player, "only_generic", False):
             warnings.warn(f"{reason}: playing through the generic Python loop, which is slower", stacklevel=2)
-        return _generic(match, seeds, record == "all")
-    return _compiled(match, seeds, record == "all", threads)
+        return _generic(match, seeds, record == "all", rounds)
+    return _compiled(match, seeds, record == "all", rounds, threads)
 
 
-def _compiled(match: Match, seeds: list[tuple[int, int]], everything: bool, threads: int) -> Runs:
+def _compiled(
+    match: Match, seeds: list[tuple[int, int]], everything: bool, rounds: Sequence[int] | None, threads: int
+) -> Runs:
     assert match.bandit is not None
-    played = _blank(match.bandit.world.horizon, match.bandit.world.n_arms, seeds, everything)
+    played = _blank(match.bandit.world.horizon, match.bandit.world.n_arms, seeds, everything, rounds)
     if threads == 1 or len(seeds) == 1:
         seconds: Iterable[float] = [match.play_compiled(played, run) for run in range(len(seeds))]
     else:
@@ -86,7 +91,7 @@ def _compiled(match: Match, seeds: list[tuple[int, int]], everything: bool, thre
     return replace(played, seconds=sum(seconds))
 
 
-def _generic(match: Match, seeds: list[tuple[int, int]], everything: bool) -> Runs:
+def _generic(match: Match, seeds: list[tuple[int, int]], everything: bool, rounds: Sequence[int] | None) -> Runs:
     began = time.perf_counter()
     played: Runs | None = None
     for run, pair in enumerate(seeds):
@@ -94,7 +99,7 @@ def _generic(match: Match, seeds: list[tuple[int, int]], everything: bool) -> Ru
         assert episode.regret is not None
         assert episode.suboptimal_pulls is not None
         if played is None:
-            played = _blank(len(episode.arms), len(episode.pulls), seeds, everything)
+            played = _blank(len(episode.arms), len(episode.pulls), seeds, everything, rounds)
         if played.horizon != len(episode.arms):
             raise ValueError(
                 f"one episode took {played.horizon} rounds, another {len(episode.arms)}; simulate compares episodes "
@@ -109,12 +114,14 @@ def _generic(match: Match, seeds: list[tuple[int, int]], everything: bool) -> Ru
     return replace(played, seconds=time.perf_counter() - began)
 
 
-def _blank(horizon: int, n_arms: int, seeds: list[tuple[int, int]], everything: bool) -> Runs:
+def _blank(
+    horizon: int, n_arms: int, seeds: list[tuple[int, int]], everything: bool, rounds: Sequence[int] | None
+) -> Runs:
     """A record of zeros, to be filled run by run."""
-    rounds, runs = _checkpoints(horizon), len(seeds)
+    runs, noted = len(seeds), evenly_spaced(horizon) if rounds is None else _noted(rounds, horizon)
     return Runs(
-        rounds=rounds,
-        regret=np.zeros((runs, len(rounds))),
+        rounds=noted,
+        regret=np.zeros((runs, len(noted))),
         pulls=np.zeros((runs, n_arms), np.int64),
         suboptimal_pulls=np.zeros((runs, n_arms), np.int64),
         seeds=seeds,
@@ -125,7 +132,15 @@ def _blank(horizon: int, n_arms: int, seeds: list[tuple[int, int]], everything: 
     )
 
 
-def _checkpoints(horizon: int) -> npt.NDArray[np.int64]:
+def evenly_spaced(horizon: int) -> npt.NDArray[np.int64]:
     """At most 500 rounds, evenly spaced, the last of them T."""
     points = min(POINTS, horizon)
     return np.arange(1, points + 1) * horizon // points
+
+
+def _noted(rounds: Sequence[int], horizon: int) -> npt.NDArray[np.int64]:
+    """The given rounds and the last one, each once, in ascending order; raises a ValueError if one is not 1 to T."""
+    wanted = sorted({positive_int("each of rounds", round_) for round_ in rounds} | {horizon})
+    if wanted[-1] > horizon:
+        raise ValueError(f"rounds must be between 1 and the horizon, {horizon:,}; got {wanted[-1]:,}")
+    return np.array(wanted, np.int64)

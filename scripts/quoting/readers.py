@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import ns_mab_gym as nsb
-from ns_mab_gym.experiments import paper_study
+from ns_mab_gym.experiments import paper_names
 from ns_mab_gym.rl.held_out import HELD_OUT, SEED
 from ns_mab_gym.theory import window_grid
 
@@ -18,10 +18,10 @@ __all__ = ["paper_figures", "training_figures"]
 
 def paper_figures(folder: Path) -> dict[str, Any]:
     """The verdicts and the final regrets, with standard errors, of a folder of ``ns-mab-gym paper``."""
-    claims: dict[str, dict[str, str]] = {}
+    claims: dict[str, dict[str, dict[str, Any]]] = {}
     judged = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
     for claim in judged:
-        claims.setdefault(claim["world"], {})[claim["claim"]] = claim["verdict"]
+        claims.setdefault(claim["world"], {})[claim["claim"]] = _judgement(claim)
     with (folder / "summary.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     regret = {(row["world"], row["agent"]): _rounded(row["final_regret"], row["se"]) for row in rows}
@@ -33,10 +33,24 @@ def paper_figures(folder: Path) -> dict[str, Any]:
         "runs": int(rows[0]["runs"]),
         "claims": claims,
         "instead": [f"{each['world']}: {each['claim']}: {each['instead']}" for each in judged if each["instead"]],
-        "claims_of_our_own": sum(claim["ours"] for claim in judged),
-        "regret": by_world({label: f"`{name}`" for label, name in paper_study.ALGORITHMS.items()}),
+        "regret": by_world({label: f"`{name}`" for label, name in paper_names.ALGORITHMS.items()}),
         "sensitivity": by_world(dict(_sensitivity_titles())),
     }
+
+
+def _judgement(claim: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on a claim, on which choices it depends, and both by more runs if there are any."""
+    more = claim["more_runs"]
+    found = {"ours": claim["ours"], **_verdict(claim)}
+    if more is not None:
+        found["more_runs"] = {"runs": more["runs"], **_verdict(more)}
+    return found
+
+
+def _verdict(judgement: dict[str, Any]) -> dict[str, Any]:
+    """The verdict under all readings, under the first one of every choice, and on which choices it depends."""
+    first = judgement["readings"][0]["verdict"]
+    return {"verdict": judgement["verdict"], "headline": first, "depends_on": judgement["depends_on"]}
 
 
 def _rounded(*numbers: str | float) -> list[float]:
@@ -45,11 +59,11 @@ def _rounded(*numbers: str | float) -> list[float]:
 
 def _sensitivity_titles() -> Iterator[tuple[str, str]]:
     """The label of each sampler and window, and what the pages call it."""
-    for sampler in paper_study.SAMPLERS:
-        for alpha in paper_study.ALPHAS:
-            title = f"`{paper_study.ALGORITHMS[sampler]}`, τ = {paper_study.window(alpha):,}"
-            yield paper_study.sensitivity_label(sampler, alpha), title
-    yield paper_study.sensitivity_label(paper_study.BETA, 1), "`ts`, which forgets nothing"
+    for sampler in paper_names.SAMPLERS:
+        for alpha in paper_names.ALPHAS:
+            title = f"`{paper_names.ALGORITHMS[sampler]}`, τ = {paper_names.window(alpha):,}"
+            yield paper_names.sensitivity_label(sampler, alpha), title
+    yield paper_names.sensitivity_label(paper_names.BETA, 1), "`ts`, which forgets nothing"
 
 
 def training_figures(folder: Path) -> dict[str, Any]:

@@ -11,6 +11,8 @@ __all__ = ["TEXTS"]
 Figures = dict[str, Any]
 UNKNOWN = "–"  # a figure that was not measured yet
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided at this number of runs"
+DEPENDS = "depends on the reading"
+WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided", DEPENDS: "depends"}
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -33,13 +35,40 @@ def with_error(pair: Sequence[float]) -> str:
 def verdicts(figures: Figures) -> str:
     """A table of how many of the paper's sentences hold on each of its worlds."""
     claims = figures["paper"]["figures"]["claims"]
-    counted = {world: Counter(found.values()) for world, found in claims.items()}
+    counted = {world: Counter(each["verdict"] for each in found.values()) for world, found in claims.items()}
     counted["**all**"] = sum(counted.values(), Counter())
     rows = [
-        (world, str(counts.total()), *(str(counts[verdict]) for verdict in (HOLDS, FAILS, UNDECIDED)))
-        for world, counts in counted.items()
+        (world, str(counts.total()), *(str(counts[verdict]) for verdict in WORDS)) for world, counts in counted.items()
     ]
-    return table(("world", "sentences", "hold", "do not hold", "undecided"), rows)
+    return table(("world", "sentences", "hold", "do not hold", "undecided", "depend on the reading"), rows)
+
+
+def open_verdicts(figures: Figures) -> str:
+    """A table of the sentences that 50 runs leave open or whose verdict depends on the reading, and more runs."""
+    claims = figures["paper"]["figures"]["claims"]
+    open_ = [
+        (world, key, each)
+        for world, found in claims.items()
+        for key, each in found.items()
+        if each["verdict"] in (UNDECIDED, DEPENDS) or _differs(each)
+    ]
+    rows = [
+        (f"{key}{' †' * each['ours']}", world, _said(each), _said(each.get("more_runs"))) for world, key, each in open_
+    ]
+    runs = {each["more_runs"]["runs"] for _, _, each in open_ if "more_runs" in each} or {500}
+    return table(("sentence", "world", "50 runs", f"{', '.join(map(str, sorted(runs)))} runs"), rows)
+
+
+def _differs(claim: dict[str, Any]) -> bool:
+    return "more_runs" in claim and claim["more_runs"]["verdict"] != claim["verdict"]
+
+
+def _said(judged: dict[str, Any] | None) -> str:
+    """The headline's verdict, and on what it depends."""
+    if judged is None:
+        return UNKNOWN
+    on = "".join(f", *{key}*" for key in judged["depends_on"]).replace(",", "; depends on", 1)
+    return f"{WORDS[judged['headline']]}{on}"
 
 
 def regrets(figures: Figures) -> str:
@@ -174,6 +203,7 @@ def provenance(figures: Figures) -> str:
 
 TEXTS: dict[str, Callable[[Figures], str]] = {
     "verdicts": verdicts,
+    "open-verdicts": open_verdicts,
     "regrets": regrets,
     "windows-of-the-paper": windows_of_the_paper,
     "speed-of-agents": speed_of_agents,

@@ -22,7 +22,7 @@ class FakeEngine:
     def __init__(self):
         self.calls = []
 
-    def __call__(self, env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run):
+    def __call__(self, env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run, rounds=None):
         self.calls.append((env, agent, tuple(sorted(agent_kwargs.items())), first_run, runs))
         rounds = np.arange(1, POINTS + 1) * (HORIZON // POINTS)
         slope = len(agent) + len(str(sorted(agent_kwargs.items()))) / 100

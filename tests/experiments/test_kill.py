@@ -24,7 +24,7 @@ study = Study("killed", (Experiment(
     worlds=(WorldEntry.of("NSBandit-Abrupt-v0"), WorldEntry.of("NSBandit-Smooth-v0")),
     agents=tuple(AgentEntry.of("ts", window=w) for w in range(1, 11)), runs=75),))
 
-def engine(env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run):
+def engine(env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run, rounds=None):
     with open(sys.argv[2], "a") as log:
         log.write(f"{os.getpid()}/{threading.get_ident()} {env} {agent_kwargs['window']} {first_run}\\n")
     time.sleep(0.01)

@@ -1,19 +1,25 @@
-"""Small results made by hand, texts that try to become markup, and two reports as the commands write them."""
+"""Small results made by hand, texts that try to become markup, reports as the commands write them, and a browser."""
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Page as Tab
 
 from ns_mab_gym.cli import paper_command
 from ns_mab_gym.experiments import AgentEntry, Experiment, Results, Study, WorldEntry
-from ns_mab_gym.experiments.claims import Claim, Finding, Verdict
+from ns_mab_gym.experiments.claims import Claim, Evidence, Finding, Untested, Verdict
 from ns_mab_gym.experiments.pipeline import Pipeline
-from ns_mab_gym.experiments.report import Page
+from ns_mab_gym.experiments.readings import Choice, Reading
+from ns_mab_gym.experiments.report import Page, rendering
 from ns_mab_gym.play.engine import simulate
-from ns_mab_gym.runs import Runs
+
+from . import by_hand
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -28,6 +34,11 @@ HOSTILE = (
 )
 TOGETHER = " ".join(HOSTILE[:-1])  # without the last, which would hide what the others do
 HORIZON = 100
+WIDE, PHONE = 1400, 390  # pixels
+CHROMIUM = shutil.which("chromium")
+MISSING = "no chromium: apt-get install chromium"
+Visit = Callable[..., Tab]
+needs_chromium = pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason=MISSING)
 
 
 @pytest.fixture(params=HOSTILE)
@@ -48,13 +59,10 @@ def hostile_together() -> str:
     return TOGETHER
 
 
-def runs_with(finals: Sequence[float]) -> Runs:
-    """Runs whose regret grows evenly up to these final values."""
-    rounds = np.arange(1, HORIZON + 1)
-    regret = np.outer(finals, rounds / HORIZON)
-    pulls = np.full((len(finals), 2), HORIZON // 2)
-    seeds = [(run, run) for run in range(len(finals))]
-    return Runs(rounds, regret, pulls, pulls, seeds, [{"window": 5, "gamma": 0.25}] * len(finals), 1.0)
+@pytest.fixture
+def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out five megabytes that every page has in common."""
+    monkeypatch.setattr(rendering, "get_plotlyjs", lambda: "/* plotly */")
 
 
 @pytest.fixture
@@ -72,7 +80,7 @@ def make_page() -> Callable[..., Page]:
         notes = agent_notes or {}
         agents = {label: AgentEntry.of("ts", label=label, note=notes.get(label, "")) for label in finals}
         study = Study(title, (Experiment(worlds=(entry,), agents=tuple(agents.values())),))
-        curves = {label: runs_with(values) for label, values in finals.items()}
+        curves = {label: by_hand.runs_with(list(values), window=5, gamma=0.25) for label, values in finals.items()}
         means = {world: np.full((HORIZON, 2), 0.5)}
         content = {"summary": "in short", "settings": [("seed", 0)], **parts}
         return Page(Results(study, {world: curves}, {world: agents}), means, **content)
@@ -95,7 +103,13 @@ def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     agents = tuple(AgentEntry.of("random", label=text, note=TOGETHER) for text in HOSTILE)
     family = tuple(AgentEntry.of("random", label=f"{TOGETHER} {text}", group=TOGETHER) for text in HOSTILE)
     experiments = tuple(Experiment(worlds=worlds, agents=entries, runs=2) for entries in (agents, family))
-    claim = Claim(TOGETHER, TOGETHER, TOGETHER, lambda _: Finding(Verdict.FAILS, TOGETHER, instead=TOGETHER))
+    choice = Choice(TOGETHER, TOGETHER, (Reading(TOGETHER, TOGETHER, 1), Reading(HOSTILE[0], TOGETHER, 2)))
+
+    def decide(evidence: Evidence) -> Finding:
+        verdict = Verdict.FAILS if evidence.read(choice) == 1 else Verdict.HOLDS
+        return Finding(verdict, TOGETHER, instead=TOGETHER)
+
+    claim = Claim(TOGETHER, TOGETHER, TOGETHER, decide, (choice,))
     pipeline = Pipeline(
         Study(TOGETHER, experiments),
         tmp_path_factory.mktemp("hostile") / "out",
@@ -103,6 +117,59 @@ def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         claims={world.label: [claim] for world in worlds},
         notes=[TOGETHER],
         warning=TOGETHER,
+        untested=[Untested(TOGETHER, TOGETHER)],
+        not_taken=[TOGETHER],
     )
     pipeline.run()
     return pipeline.report
+
+
+@pytest.fixture(scope="session")
+def hand_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the small study whose numbers can be checked in one's head."""
+    path = tmp_path_factory.mktemp("hand") / "report.html"
+    path.write_text(by_hand.page().html(), encoding="utf-8")
+    return path
+
+
+# Not for the whole session: while it is open, an event loop runs in this thread, and other tests may want their own.
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    if CHROMIUM is None:
+        pytest.fail(MISSING)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield browser
+        browser.close()
+
+
+def listen(page: Tab, complaints: list[str]) -> None:
+    """Note errors, dialogs, and requests for anything outside of the page."""
+    page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "assert") else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda asked: None if _own(asked.url) else complaints.append(f"asked for {asked.url}"))
+
+
+def _own(url: str) -> bool:
+    """Whether a request is for the report itself, or for something inside of it."""
+    return url.startswith(("data:", "blob:")) or (url.startswith("file:") and url.endswith("/report.html"))
+
+
+@pytest.fixture
+def visit(chromium: Browser) -> Iterator[Visit]:
+    """A function that opens a report with all its charts; after the test, nothing may have gone wrong in it."""
+    complaints: list[str] = []
+
+    def opened(report: Path, width: int = WIDE) -> Tab:
+        page = chromium.new_page(viewport={"width": width, "height": 900}, is_mobile=width == PHONE)
+        listen(page, complaints)
+        page.goto(report.as_uri())
+        expect(page.locator(":is(.chart, .small-chart):not(:has(.scatterlayer .trace))")).to_have_count(0)
+        return page
+
+    yield opened
+    for context in chromium.contexts:
+        context.close()
+    assert complaints == []

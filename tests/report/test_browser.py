@@ -1,62 +1,15 @@
 """The report in Chromium, as a reader opens and uses it."""
 
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-WIDE, PHONE = 1400, 390  # pixels
-CHROMIUM = shutil.which("chromium")
-MISSING = "no chromium: apt-get install chromium"
-Visit = Callable[..., Page]
+from .conftest import PHONE, WIDE, Visit, listen, needs_chromium
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason=MISSING)
-
-
-# Not for the whole session: while it is open, an event loop runs in this thread, and other tests may want their own.
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.fail(MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM)
-        yield browser
-        browser.close()
-
-
-def listen(page: Page, complaints: list[str]) -> None:
-    """Note errors, dialogs, and requests for anything outside of the page."""
-    page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "assert") else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda asked: None if _own(asked.url, page) else complaints.append(f"asked for {asked.url}"))
-
-
-def _own(url: str, page: Page) -> bool:
-    """Whether a request is for the report itself, or for something inside of it."""
-    return url.startswith(("data:", "blob:")) or (url.startswith("file:") and url.endswith("/report.html"))
-
-
-@pytest.fixture
-def visit(chromium: Browser) -> Iterator[Visit]:
-    """A function that opens a report with all its charts; after the test, nothing may have gone wrong in it."""
-    complaints: list[str] = []
-
-    def opened(report: Path, width: int = WIDE) -> Page:
-        page = chromium.new_page(viewport={"width": width, "height": 900}, is_mobile=width == PHONE)
-        listen(page, complaints)
-        page.goto(report.as_uri())
-        expect(page.locator(".chart:not(:has(.scatterlayer .trace))")).to_have_count(0)
-        return page
-
-    yield opened
-    for context in chromium.contexts:
-        context.close()
-    assert complaints == []
+pytestmark = needs_chromium
 
 
 def test_the_watch_notices_what_it_is_for(chromium: Browser, tmp_path: Path):
@@ -80,6 +33,8 @@ def test_every_chart_of_the_paper_is_drawn(visit: Visit, paper_report: Path):
     expect(page.locator("#regret-0-0 .legendtext")).to_have_count(8)
     traces = "chart => chart.data.length - chart.querySelectorAll('.scatterlayer .trace').length"
     assert page.evaluate(f"[...document.querySelectorAll('.chart')].filter({traces}).length") == 0
+    expect(page.locator(".small-chart")).to_have_count(4)
+    expect(page.locator(".small-chart >> nth=0 >> .scatterlayer .trace")).to_have_count(8)  # lines without bands
     assert page.evaluate("[...document.images].map(image => image.naturalWidth > 0)") == [True, True]
 
 
@@ -120,11 +75,13 @@ def test_nothing_sticks_out_sideways(visit: Visit, report: str, width: int, requ
 def test_links_lead_to_their_sections(visit: Visit, paper_report: Path):
     page = visit(paper_report)
     contents = page.locator("nav a")
-    assert contents.all_text_contents()[::5] == ["Verdicts", "Settings and provenance"]
-    for link in contents.all():
+    assert contents.all_text_contents() == ["Verdicts", "Readings", "Worlds", "Notes", "Settings and provenance"]
+    worlds = page.locator("figcaption a")
+    expect(worlds).to_have_count(4)
+    for link in (*contents.all(), *worlds.all()):
         link.click()
         expect(page.locator(":target")).to_be_in_viewport()
-        if (words := link.text_content()) != "Verdicts":
+        if (words := link.text_content()) not in ("Verdicts", "Worlds"):
             expect(page.locator(":target")).to_have_text(str(words))
     nowhere = "[...document.querySelectorAll('a[href]')].filter(a => !document.getElementById(a.hash.slice(1))).length"
     assert page.evaluate(nowhere) == 0
@@ -138,13 +95,20 @@ def test_hostile_texts_are_shown_and_run_nothing(
     page = visit(hostile_report)
     assert page.evaluate("typeof window.ran") == "undefined"
     expect(page.locator("img")).to_have_count(0)
-    expect(page.locator("script")).to_have_count(3)  # plotly, the charts, the page's own
+    expect(page.locator("script")).to_have_count(4)  # plotly, the charts, the readings, the page's own
     assert page.title() == page.locator("h1").text_content() == hostile_together
-    assert page.locator("nav a").all_text_contents()[1:3] == list(hostile_texts[:2])
+    assert page.locator("figcaption").all_text_contents() == list(hostile_texts[:2])
     assert page.locator(".warning").text_content() == hostile_together
     starred = {f"{text}*" for text in hostile_texts}
     assert starred <= set(page.locator("td").all_text_contents())
+    assert starred <= {text.strip() for text in page.locator("#finals tbody th").all_text_contents()}
     assert set(page.locator("#regret-0-0 .legendtext").all_text_contents()) == starred
     page.locator("#regret-0-0 .nsewdrag").hover()
     under_mouse = page.locator("#regret-0-0 .hoverlayer .legendtext")
     expect(under_mouse.filter(has_text="%{y}")).to_have_count(1)
+    page.locator("#bar summary").click()
+    page.locator("#bar select").select_option(index=2)
+    expect(page.locator("#matrix .one .badge")).to_have_text(["holds", "holds"])
+    assert page.locator(".found .one").first.text_content() == f"holds {hostile_texts[0]}{hostile_together}. "
+    expect(page.locator("img")).to_have_count(0)
+    assert page.evaluate("typeof window.ran") == "undefined"

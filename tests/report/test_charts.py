@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ns_mab_gym.experiments.report.charts import POINTS, means_chart, regret_chart
+from ns_mab_gym.experiments.report.charts import POINTS, means_chart, other_curves, regret_chart
 from ns_mab_gym.runs import Runs
 
 
@@ -42,6 +42,16 @@ def test_a_starred_agent_has_its_star_in_the_legend():
     runs = runs_of(np.ones((2, 3)))
     chart = regret_chart({"a": runs, "b": runs}, [], {"b": "said"})
     assert [trace["name"] for trace in chart["data"]] == ["a", "a", "b*", "b*"]
+
+
+def test_curves_of_other_readings_have_the_rounds_of_their_chart():
+    first, other = runs_of(np.array([[1.0, 10.0], [3.0, 30.0]])), runs_of(np.array([[5.0, 50.0], [5.0, 50.0]]))
+    chart = regret_chart({"a": first}, [], {})
+    curves = other_curves({"a": {"a (<other>)": other}}, {"a (<other>)": "said"})
+    # mean 5, 50 without spread; the band goes there and back
+    assert curves == {"a (<other>)": {"name": "a (&lt;other&gt;)*", "traces": [[5.0, 50.0, 50.0, 5.0], [5.0, 50.0]]}}
+    assert [len(trace["x"]) for trace in chart["data"]] == [4, 2]
+    assert chart["agents"] == ["a"]
 
 
 @pytest.mark.parametrize(

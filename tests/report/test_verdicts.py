@@ -4,8 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from ns_mab_gym.experiments.claims import Claim, Finding, Judged, Test, Verdict
-from ns_mab_gym.experiments.report.verdicts import verdicts_of
+from ns_mab_gym.experiments.claims import Claim, Finding, Judged, Judgement, Test, Verdict
+from ns_mab_gym.experiments.report.found import Found
+from ns_mab_gym.experiments.report.switches import switches_of
+from ns_mab_gym.experiments.report.verdicts import Verdicts, verdicts_of
+
+from . import by_hand
 
 
 def answered(answers: Sequence[bool | None]) -> tuple[Test, ...]:
@@ -17,14 +21,25 @@ def answered(answers: Sequence[bool | None]) -> tuple[Test, ...]:
 
 def judged(key: str, world: str, verdict: Verdict, *, ours: bool = False, **finding: object) -> Judged:
     found = Finding(verdict, str(finding.pop("figures", "a 1 ± 0.1, b 2 ± 0.2")), **finding)  # type: ignore[arg-type]
-    return Judged(Claim(key, f"{key} said", f"{key} tested", lambda _: found, ours), world, found)
+    claim = Claim(key, f"{key} said", f"{key} tested", lambda _: found, ours=ours, said_of="elsewhere" if ours else "")
+    return Judged(claim, world, Judgement((), {(): found}, {(): f"{key} tested"}, 50))
+
+
+def verdicts(several: Sequence[Judged]) -> Verdicts:
+    return verdicts_of(several, switches_of(several, "abc"))
+
+
+def found(each: Judged) -> Found:
+    """What the page says of a single claim."""
+    (row,) = verdicts([each]).claims
+    return row.found["here"]
 
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 
 
 def test_claims_are_grouped_and_counted():
-    verdicts = verdicts_of(
+    shown = verdicts(
         [
             judged("one", "here", HOLDS),
             judged("two", "here", FAILS),
@@ -32,40 +47,77 @@ def test_claims_are_grouped_and_counted():
             judged("three", "there", FAILS),
         ]
     )
-    assert (verdicts.total, verdicts.hold, verdicts.fail, verdicts.undecided) == (4, 1, 2, 1)
-    assert verdicts.worlds == ["here", "there"]
-    signs = {row.key: {world: found.sign for world, found in row.found.items()} for row in verdicts.claims}
+    assert (shown.total, [count.number for count in shown.counts]) == (4, [1, 2, 1, 0])
+    assert (shown.again, shown.more_runs, shown.runs) == (0, "", "50")
+    assert shown.worlds == ["here", "there"]
+    signs = {row.key: {world: found.now.mark.sign for world, found in row.found.items()} for row in shown.claims}
     assert signs == {"one": {"here": "holds", "there": "open"}, "two": {"here": "no"}, "three": {"there": "no"}}
-    assert [row.anchor for row in verdicts.claims] == ["claim-0", "claim-1", "claim-2"]
-    assert [found.ours for found in verdicts.claims[0].found.values()] == [False, True]
+    assert [row.anchor for row in shown.claims] == ["claim-0", "claim-1", "claim-2"]
+    assert [found.said_of for found in shown.claims[0].found.values()] == ["", "elsewhere"]
+    assert [found.number for row in shown.claims for found in row.found.values()] == [0, 2, 1, 3]
+    assert shown.ours
+    assert not verdicts([judged("one", "here", HOLDS)]).ours
+
+
+def test_verdicts_that_differ_between_readings_depend_and_further_runs_are_counted_apart():
+    shown = verdicts(by_hand.judged())  # here: b best, a best, it lasts; there: b best
+    assert [(count.mark.kind, count.number) for count in shown.counts] == [
+        ("holds", 1), ("fails", 0), ("undecided", 0), ("depends", 3),
+    ]  # fmt: skip
+    assert (shown.again, shown.more_runs) == (1, "30")
+    assert [count.number for count in shown.counts_again] == [1, 0, 0, 0]
+
+
+def test_what_each_reading_of_a_deciding_choice_gives():
+    b_best, a_best, lasts = (row.found["here"] for row in verdicts(by_hand.judged()).claims)
+    (tuning,) = b_best.now.deciding
+    assert (tuning.switch.choice.key, tuning.alone) == ("tuning of b", True)
+    assert [(each.reading, each.mark.sign, each.pieces) for each in tuning.under] == [
+        ("as said", "no", ["a 200,", "b 250,", "c 160."]),
+        ("boldly", "holds", ["a 200,", "b 50,", "c 160."]),
+    ]
+    # a (200) beats b (250) but not c (160): without c it is the best, unless b (50) is tuned boldly.
+    assert [(each.switch.choice.key, each.alone) for each in a_best.now.deciding] == [
+        ("who", True), ("tuning of b", False),
+    ]  # fmt: skip
+    assert a_best.now.title == "depends on the reading: Is c compared? How is b tuned?"
+    assert (a_best.now.first.sign, b_best.instead) == ("no", "c is")
+    assert lasts.later is not None
+    assert (lasts.now.mark.sign, lasts.later.mark.sign, lasts.later.title) == ("depends", "holds", "holds")
 
 
 @pytest.mark.parametrize(("verdict", "shown"), [(HOLDS, ""), (FAILS, "b is less"), (UNDECIDED, "")])
 def test_what_holds_instead_is_said_only_of_claims_that_fail(verdict: Verdict, shown: str):
-    (row,) = verdicts_of([judged("one", "here", verdict, instead="b is less")]).claims
-    assert row.found["here"].instead == shown
+    assert found(judged("one", "here", verdict, instead="b is less")).instead == shown
 
 
 def test_figures_are_split_after_commas_but_not_inside_of_numbers():
-    (row,) = verdicts_of([judged("one", "here", HOLDS, figures="a 1,200 ± 3, b 2 ± 1 of 1,000, c")]).claims
-    assert row.found["here"].pieces == ["a 1,200 ± 3,", "b 2 ± 1 of 1,000,", "c."]
+    said = found(judged("one", "here", HOLDS, figures="a 1,200 ± 3, b 2 ± 1 of 1,000, c")).now
+    assert said.pieces == ["a 1,200 ± 3,", "b 2 ± 1 of 1,000,", "c."]
 
 
 @pytest.mark.parametrize("count", [1, 12, 13, 30])
 def test_at_most_twelve_tests_against_a_claim_are_shown(count: int):
     tests = answered([True] * 5 + [False] * count)
-    (row,) = verdicts_of([judged("one", "here", FAILS, tests=tests, exceptions=tests[5:])]).claims
-    found = row.found["here"]
-    assert found.comparisons == f"5 of {5 + count} paired comparisons are true"
-    assert found.against[:12] == [str(test) for test in tests[5:17]]
-    assert found.against[12:] == ([f"and {count - 12} more"] if count > 12 else [])
+    shown = found(judged("one", "here", FAILS, tests=tests, exceptions=tests[5:]))
+    assert shown.comparisons == f"5 of {5 + count} paired comparisons are true"
+    assert shown.against[:12] == [str(test) for test in tests[5:17]]
+    assert shown.against[12:] == ([f"and {count - 12} more"] if count > 12 else [])
 
 
 def test_an_open_comparison_does_not_count_as_true():
-    (row,) = verdicts_of([judged("one", "here", UNDECIDED, tests=answered([True, None, False]))]).claims
-    assert row.found["here"].comparisons == "1 of 3 paired comparisons are true"
+    shown = found(judged("one", "here", UNDECIDED, tests=answered([True, None, False])))
+    assert shown.comparisons == "1 of 3 paired comparisons are true"
 
 
 def test_a_claim_decided_without_runs_has_no_comparisons():
-    (row,) = verdicts_of([judged("one", "here", HOLDS)]).claims
-    assert (row.found["here"].comparisons, row.found["here"].against) == ("", [])
+    shown = found(judged("one", "here", HOLDS))
+    assert (shown.comparisons, shown.against) == ("", [])
+
+
+def test_the_words_of_a_test_are_said_once_for_all_worlds_unless_they_differ():
+    several = [judged("one", "here", HOLDS), judged("one", "there", HOLDS)]
+    assert verdicts(several).claims[0].tests == ["one tested"]
+    other = Judgement((), several[1].now.findings, {(): "tested otherwise"}, 50)
+    several[1] = Judged(several[1].claim, "there", other)
+    assert verdicts(several).claims[0].tests == ["one tested", "tested otherwise"]

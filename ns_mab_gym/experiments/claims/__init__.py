@@ -1,7 +1,23 @@
-"""The paper's sentences as a table: quote, deciding test, measured figures, verdict."""
+"""The paper's sentences as a table: quote, deciding test, measured figures, verdict under every reading."""
 
+from .evidence import Evidence
+from .judging import Claim, Judged, Judgement, judge
 from .remarks import observations
-from .rules import Claim, Evidence, Finding, Judged, Test, Verdict, judge
+from .rules import Finding, Test, Verdict
 from .sentences import CLAIMS
+from .untested import UNTESTED, Untested
 
-__all__ = ["CLAIMS", "Claim", "Evidence", "Finding", "Judged", "Test", "Verdict", "judge", "observations"]
+__all__ = [
+    "CLAIMS",
+    "UNTESTED",
+    "Claim",
+    "Evidence",
+    "Finding",
+    "Judged",
+    "Judgement",
+    "Test",
+    "Untested",
+    "Verdict",
+    "judge",
+    "observations",
+]

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ...runs import Runs
-from .rules import Evidence, Finding, Floats, Pair, Test, equal, less, verdict_all
+from .evidence import Evidence
+from .rules import Finding, Floats, Pair, Test, equal, less, verdict_all
 
 __all__ = [
     "Decide",
     "against",
     "best_from",
+    "clearly_above",
     "collapse",
     "conjunction",
     "final",
@@ -61,6 +63,8 @@ def ranking(evidence: Evidence, labels: Iterable[str], quantity: Quantity = fina
 def mean_se(values: Floats) -> str:
     """A text with the mean and its standard error."""
     se = float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    if abs(values.mean()) < 10:
+        return f"{values.mean():.3g} ± {se:.1g}"
     return f"{values.mean():,.0f} ± {se:,.{0 if se >= 9.95 else 1}f}"
 
 
@@ -93,17 +97,40 @@ def podium(evidence: Evidence, labels: Sequence[str], round_: float) -> str:
     return f"{_at(evidence, round_)} {order}"
 
 
-def ordered(pairs: Sequence[tuple[str, str]], quantity: Quantity = final, margin: float = 0.0) -> Decide:
+def ordered(pairs: Sequence[tuple[str, str]], quantity: Quantity = final) -> Decide:
     """Decides whether in every pair the left label has less than the right one."""
 
     def decide(evidence: Evidence) -> Finding:
-        tests = less([pair_of(evidence, left, right, quantity) for left, right in pairs], margin)
+        tests = less([pair_of(evidence, left, right, quantity) for left, right in pairs])
         figures = ranking(evidence, dict.fromkeys(label for pair in pairs for label in pair), quantity)
-        false = [f"{test.right} has less than {test.left}" for test in tests if test.answer is False and not margin]
-        false += [f"{test.right} is no more than {margin:.0%} above {test.left}" for test in against(tests) if margin]
+        false = (f"{test.right} has less than {test.left}" for test in tests if test.answer is False)
         return conjunction(figures, tests, "; ".join(false))
 
     return decide
+
+
+def clearly_above(who: str, others: Sequence[str], margin: float, axis: Sequence[str] = ()) -> Decide:
+    """Decides whether one label has more final regret than each of several others, by more than a margin.
+
+    Args:
+        who: the label.
+        others: the labels that it is compared with.
+        margin: a share of the other's regret, or of the largest regret of an axis.
+        axis: the labels whose largest regret is the height of a figure; none if the margin is a share of each curve.
+    """
+
+    def decide(evidence: Evidence) -> Finding:
+        pairs = [pair_of(evidence, other, who, final) for other in others]
+        tests = less(pairs, margin, scale=_height(evidence, axis))
+        near = (f"{test.right} is not clearly above {test.left}" for test in tests if test.answer is False)
+        return conjunction(ranking(evidence, [who, *others]), tests, "; ".join(near))
+
+    return decide
+
+
+def _height(evidence: Evidence, axis: Sequence[str]) -> float | None:
+    """The largest final regret of the labels of an axis; None if there is none."""
+    return max((float(evidence.curves[label].final.mean()) for label in axis), default=None)
 
 
 def least(who: str, among: Iterable[str], quantity: Quantity = final) -> Decide:
@@ -117,10 +144,12 @@ def best_from(who: str, among: Sequence[str], rounds: Sequence[float]) -> Decide
     def decide(evidence: Evidence) -> Finding:
         others = [label for label in among if label != who]
         tests = less([pair_of(evidence, who, o, regret_at(r), _at(evidence, r)) for r in rounds for o in others])
-        figures = f"{leads_from(evidence, who, others)}. At the end: {ranking(evidence, among)}"
-        return conjunction(
-            figures, tests, "the least regret have " + "; ".join(podium(evidence, among, r) for r in rounds)
-        )
+        last = ranking(evidence, among, regret_at(rounds[-1]))
+        leads = f"{leads_from(evidence, who, others)}. " if evidence.round(rounds[-1]) == evidence.horizon else ""
+        figures = f"{leads}{_at(evidence, rounds[-1]).capitalize()}: {last}"
+        shown = [rounds[place] for place in sorted({0, len(rounds) // 2, len(rounds) - 1})]
+        instead = "the least regret have " + "; ".join(podium(evidence, among, r) for r in shown)
+        return conjunction(figures, tests, instead)
 
     return decide
 
@@ -140,8 +169,17 @@ def leads_from(evidence: Evidence, who: str, others: Sequence[str]) -> str:
     return f"{who} has the least mean regret from round {rounds[last + 1]:,} on, after {best}"
 
 
-def collapse(groups: Sequence[Sequence[str]], rounds: Sequence[float], margin: float) -> Decide:
-    """Decides whether within each group the curves lie within a margin of each other at each of several rounds."""
+def collapse(
+    groups: Sequence[Sequence[str]], rounds: Sequence[float], margin: float, axis: Sequence[str] = ()
+) -> Decide:
+    """Decides whether within each group the curves lie within a margin of each other at each of several rounds.
+
+    Args:
+        groups: the labels of each group.
+        rounds: the rounds.
+        margin: a share of the curve, or of the largest regret of an axis.
+        axis: the labels whose largest final regret is the height of a figure; none if the margin is one of the curve.
+    """
 
     def decide(evidence: Evidence) -> Finding:
         pairs = [
@@ -154,6 +192,7 @@ def collapse(groups: Sequence[Sequence[str]], rounds: Sequence[float], margin: f
         ends = [[float(evidence.curves[label].final.mean()) for label in group] for group in groups]
         spreads = " and ".join(f"{max(end) / min(end) - 1:.0%}" for end in ends)
         figures = ranking(evidence, [label for group in groups for label in group])
-        return conjunction(figures, equal(pairs, margin), f"at the end the largest exceeds the least by {spreads}")
+        tests = equal(pairs, margin, scale=_height(evidence, axis))
+        return conjunction(figures, tests, f"at the end the largest exceeds the least by {spreads}")
 
     return decide

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...runs import Runs
-from .. import paper_study as paper
+from .. import paper_names as paper
 from ..results import Results
 from .decisions import mean_se
 

@@ -1,28 +1,32 @@
-"""Claims, the paired tests that decide them, and their verdicts.
+"""The paired tests that decide claims, and their verdicts.
 
-The rule is the same for every claim. A claim is a set of sentences "A has less regret than B"; each is tested on
-the differences B − A of runs that share their luck, by a bootstrap-t interval that holds for all sentences of
-the claim together (95 %, Bonferroni). A sentence is true if the interval lies above the margin (0 unless the claim says
-more), false if it lies below it, open otherwise; with fewer than ten runs all are open.
+The rule is the same for every claim. A claim is a set of sentences "A has less regret than B", of which all must be
+true, or some, or a certain number. Each is tested on the differences B − A of runs that share their luck, by 95 %
+bootstrap-t intervals: its own, and one that holds for all sentences of the claim together (from the largest t of all).
+Where all must be true, a sentence is true by its own interval, because a claim that holds by luck would need luck in
+every false sentence; it is false by the shared interval, because one false sentence is enough, and one of many is
+easily false by luck. Where one true sentence is enough it is the other way round, and where some must be counted the
+shared interval decides both. A sentence is true if the interval lies above the margin (0 unless the claim says more),
+false if it lies below it, and open otherwise; with fewer than ten runs all are open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from ...runs import Runs
-from ..statistics import studentised_interval
+from .intervals import Interval, intervals_of
 
-__all__ = ["Claim", "Evidence", "Finding", "Judged", "Pair", "Test", "Verdict", "equal", "judge", "less", "verdict_all"]
+__all__ = ["Finding", "Pair", "Test", "Verdict", "equal", "less", "verdict_all"]
 
 Floats = npt.NDArray[np.float64]
+Needed = Literal["all", "any", "number"]
 
-LEVEL = 0.95
 FEWEST_RUNS = 10
 
 
@@ -32,36 +36,7 @@ class Verdict(Enum):
     HOLDS = "holds"
     FAILS = "does not hold"
     UNDECIDED = "undecided at this number of runs"
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What the test of a claim about one world can use.
-
-    Attributes:
-        curves: the runs of each agent, by its label.
-        means: (T, K)
-        notes: what must be said wherever an agent's result is shown, by its label.
-        elsewhere: the evidence of every world, by its label.
-    """
-
-    curves: Mapping[str, Runs]
-    means: Floats
-    notes: Mapping[str, str] = field(default_factory=dict)
-    elsewhere: Mapping[str, Evidence] = field(default_factory=dict)
-
-    @property
-    def horizon(self) -> int:
-        """T."""
-        return len(self.means)
-
-    def name(self, label: str) -> str:
-        """The label, with a star if something must be said wherever the agent's result is shown."""
-        return f"{label}*" if self.notes.get(label) else label
-
-    def round(self, paper: float) -> float:
-        """The round that corresponds to one of the paper's, whose horizon is 50,000."""
-        return paper * self.horizon / 50_000
+    DEPENDS = "depends on the reading"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +52,19 @@ class Pair:
 
 @dataclass(frozen=True)
 class Test:
-    """A tested sentence: both means, the interval of the difference right − left, and the answer (None if open)."""
+    """A tested sentence.
+
+    Attributes:
+        left: who should have less.
+        right: who should have more.
+        where: the rounds, or whatever else tells it from other sentences about the two.
+        left_mean: the mean of the left one.
+        right_mean: the mean of the right one.
+        low: the lower end of its own interval of the difference right − left.
+        high: the upper end.
+        answer: whether it is true; None if it is open.
+        shared: the interval that holds for all sentences of the claim together.
+    """
 
     __test__ = False  # tells pytest that this is not a test class
 
@@ -89,13 +76,25 @@ class Test:
     low: float
     high: float
     answer: bool | None
+    shared: Interval = (-np.inf, np.inf)
 
     def __str__(self) -> str:
         place = f" {self.where}" if self.where else ""
+        together = f", with all others {_interval(self.shared)}" if self.shared != (self.low, self.high) else ""
         return (
-            f"{self.left} {self.left_mean:,.0f} against {self.right} {self.right_mean:,.0f}{place} "
-            f"(difference {self.right_mean - self.left_mean:+,.0f}, interval {self.low:+,.0f} to {self.high:+,.0f})"
+            f"{self.left} {number(self.left_mean)} against {self.right} {number(self.right_mean)}{place} "
+            f"(difference {number(self.right_mean - self.left_mean, '+')}, "
+            f"interval {_interval((self.low, self.high))}{together})"
         )
+
+
+def _interval(ends: Interval) -> str:
+    return f"{number(ends[0], '+')} to {number(ends[1], '+')}"
+
+
+def number(value: float, sign: str = "") -> str:
+    """A value with as many places as it needs: regrets have none, rates of regret three."""
+    return f"{value:{sign},.0f}" if abs(value) >= 10 else f"{value:{sign}.3g}"
 
 
 @dataclass(frozen=True)
@@ -117,71 +116,55 @@ class Finding:
     instead: str = ""
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper and the test that decides it.
+def less(
+    pairs: Sequence[Pair], margin: float = 0.0, *, scale: float | None = None, needed: Needed = "all"
+) -> list[Test]:
+    """Test that left is less than right, by more than a margin.
 
-    Attributes:
-        key: a short name.
-        quote: the paper's words.
-        test: the deciding test, in words.
-        decide: the deciding test, as a function.
-        ours: whether the paper says it of another world, and the test on this one is ours.
+    Args:
+        pairs: the sentences.
+        margin: the margin as a share of left's mean, or of the scale.
+        scale: what the margin is a share of; left's mean if None.
+        needed: whether the claim needs "all" sentences to be true, "any" of them, or a "number" of them.
     """
 
-    key: str
-    quote: str
-    test: str
-    decide: Callable[[Evidence], Finding]
-    ours: bool = False
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A claim about a world and its finding."""
-
-    claim: Claim
-    world: str
-    finding: Finding
-
-
-def less(pairs: Sequence[Pair], margin: float = 0.0) -> list[Test]:
-    """Test that left is less than right, by more than ``margin`` times left."""
-
-    def answer(low: float, high: float, base: float) -> bool | None:
-        return True if low > margin * base else False if high < margin * base else None
+    def answer(own: Interval, shared: Interval, base: float) -> bool | None:
+        limit = margin * (base if scale is None else scale)
+        true_by, false_by = _deciding(own, shared, needed)
+        return True if true_by[0] > limit else False if false_by[1] < limit else None
 
     return _tests(pairs, answer)
 
 
-def equal(pairs: Sequence[Pair], margin: float) -> list[Test]:
-    """Test that left and right differ by less than ``margin`` times left."""
+def equal(pairs: Sequence[Pair], margin: float, *, scale: float | None = None) -> list[Test]:
+    """Test that left and right differ by less than a margin; all sentences are needed. See :func:`less`."""
 
-    def answer(low: float, high: float, base: float) -> bool | None:
-        inside = -margin * base < low and high < margin * base
-        outside = low > margin * base or high < -margin * base
+    def answer(own: Interval, shared: Interval, base: float) -> bool | None:
+        limit = margin * (base if scale is None else scale)
+        inside = -limit < own[0] and own[1] < limit
+        outside = shared[0] > limit or shared[1] < -limit
         return True if inside else False if outside else None
 
     return _tests(pairs, answer)
 
 
-def _tests(pairs: Sequence[Pair], answer: Callable[[float, float, float], bool | None]) -> list[Test]:
-    differences = np.stack([pair.right_values - pair.left_values for pair in pairs], axis=1)  # (R, M)
-    enough = len(differences) >= FEWEST_RUNS
-    endless = np.full(len(pairs), np.inf)
-    lows, highs = studentised_interval(differences, (1 - LEVEL) / 2 / len(pairs)) if enough else (-endless, endless)
+def _deciding(own: Interval, shared: Interval, needed: Needed) -> tuple[Interval, Interval]:
+    """The interval by which a sentence is true, and that by which it is false."""
+    return own if needed == "all" else shared, own if needed == "any" else shared
+
+
+def _tests(pairs: Sequence[Pair], answer: Callable[[Interval, Interval, float], bool | None]) -> list[Test]:
+    differences = [pair.right_values - pair.left_values for pair in pairs]
+    enough = len(differences[0]) >= FEWEST_RUNS
+    endless = [((-np.inf, np.inf), (-np.inf, np.inf))] * len(pairs)
+    intervals = intervals_of(differences) if enough else endless
+    lefts = np.mean([pair.left_values for pair in pairs], axis=1).tolist()
+    rights = np.mean([pair.right_values for pair in pairs], axis=1).tolist()
     return [
         Test(
-            pair.left,
-            pair.right,
-            pair.where,
-            base := float(pair.left_values.mean()),
-            float(pair.right_values.mean()),
-            float(low),
-            float(high),
-            answer(low, high, base) if enough else None,
+            pair.left, pair.right, pair.where, left, right, *own, answer(own, shared, left) if enough else None, shared
         )
-        for pair, low, high in zip(pairs, lows, highs, strict=True)
+        for pair, left, right, (own, shared) in zip(pairs, lefts, rights, intervals, strict=True)
     ]
 
 
@@ -190,8 +173,3 @@ def verdict_all(answers: Sequence[bool | None]) -> Verdict:
     if any(answer is False for answer in answers):
         return Verdict.FAILS
     return Verdict.HOLDS if all(answers) else Verdict.UNDECIDED
-
-
-def judge(claims: Mapping[str, Sequence[Claim]], evidence: Mapping[str, Evidence]) -> list[Judged]:
-    """Decide the claims about each world."""
-    return [Judged(claim, world, claim.decide(evidence[world])) for world, about in claims.items() for claim in about]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...means import best_arms
 from .decisions import Decide
-from .rules import Evidence, Finding, Verdict
+from .evidence import Evidence
+from .rules import Finding, Floats, Verdict
 
-__all__ = ["best_arm_by_phase", "every_arm_best", "turns_best"]
+__all__ = ["best_arm_by_phase", "every_arm_best", "risen", "turns_best"]
 
 
 def _exactly(true: bool, figures: str) -> Finding:
@@ -59,3 +61,34 @@ def turns_best(arm: int, first: float, last: float) -> Decide:
         return _exactly(True, f"arm {arm} is the best from round {inside[0]:,} to {after:,}")
 
     return decide
+
+
+_RISEN: dict[tuple[int, int], tuple[Floats, list[range]]] = {}
+
+
+def risen(means: Floats, lowest: int) -> list[range]:
+    """The stretches of rounds, counted from 1, whose best arm was among the lowest since it last was best.
+
+    Args:
+        means: (T, K)
+        lowest: how many arms are the lowest in a round.
+    """
+    known, found = _RISEN.get((id(means), lowest), (None, []))
+    if known is not means:  # looked for once for each world, and not again under every reading
+        found = _risen(means, lowest)
+        _RISEN[id(means), lowest] = means, found
+    return found
+
+
+def _risen(means: Floats, lowest: int) -> list[range]:
+    best = best_arms(means)
+    edges = [0, *(np.flatnonzero(best[1:] != best[:-1]) + 1).tolist(), len(best)]
+    last_best: dict[int, int] = {}
+    found = []
+    for start, stop in itertools.pairwise(edges):
+        arm = int(best[start])
+        before = means[last_best.get(arm, 0) : start]
+        if np.any((before < before[:, [arm]]).sum(axis=1) < lowest):
+            found.append(range(start + 1, stop + 1))
+        last_best[arm] = stop
+    return found

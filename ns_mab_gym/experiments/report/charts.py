@@ -9,12 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...figures.regret_plots import Family, family_styles
+from ...figures.regret_plots import Member, family_styles
 from ...figures.style import line_style
 from ...figures.world_means import arm_colours, kept_rounds
 from ...runs import Runs
 
-__all__ = ["Chart", "family_chart", "means_chart", "regret_chart"]
+__all__ = [
+    "Chart",
+    "family_chart",
+    "means_chart",
+    "other_curves",
+    "other_members",
+    "regret_chart",
+    "regret_line",
+]
 
 POINTS = 250  # points of a curve on the screen
 Chart = dict[str, Any]
@@ -27,16 +35,49 @@ def regret_chart(curves: Mapping[str, Runs], changes: Sequence[int], notes: Mapp
         style = line_style(index)
         name = f"{label}*" if label in notes else label
         traces += [_band(curve, name, style["color"]), _line(curve, name, _dash(style), style["color"])]
-    return {"data": traces, "layout": _layout("cumulative regret", _phases(changes, curve.horizon))}
+    layout = _layout("cumulative regret", _phases(changes, curve.horizon))
+    return {"data": traces, "layout": layout, "agents": list(curves)}
 
 
-def family_chart(members: Family) -> Chart:
-    """A chart of the mean cumulative regret of the members of a family."""
+def other_curves(readings: Mapping[str, Mapping[str, Runs]], notes: Mapping[str, str]) -> Chart:
+    """The curves of other readings of a chart's agents, by their own labels, at the same rounds as the chart's."""
+    return {
+        label: {
+            "name": _plain(name := f"{label}*" if label in notes else label),
+            "traces": [_band(curve, name, "")["y"], _line(curve, name, {}, "")["y"]],
+        }
+        for curves in readings.values()
+        for label, curve in curves.items()
+    }
+
+
+def regret_line(index: int) -> Chart:
+    """The line of the n-th agent of a regret chart."""
+    style = line_style(index)
+    return {"color": style["color"], "dash": _dash(style).get("dash", "solid")}
+
+
+def family_chart(members: Mapping[str, Member]) -> Chart:
+    """A chart of the mean cumulative regret of the members of a family, by their labels."""
     traces = []
-    for member, style in zip(members, family_styles(members), strict=True):
+    family = list(members.values())
+    for member, style in zip(family, family_styles(family), strict=True):
         line = {"width": 1.2 * style["linewidth"], **_dash(style)}
         traces.append(_line(member.runs, str(member), line, style["color"]))
-    return {"data": traces, "layout": _layout("cumulative regret", [])}
+    return {"data": traces, "layout": _layout("cumulative regret", []), "agents": list(members)}
+
+
+def other_members(members: Mapping[str, Member], readings: Mapping[str, Mapping[str, Runs]]) -> Chart:
+    """The curves of other readings of a family's members, by their own labels, which begin with the members'."""
+    return {
+        label: {
+            "name": _plain(f"{members[agent]} ({label.removeprefix(agent).strip(' ()')})"),
+            "traces": [_line(curve, label, {}, "")["y"]],
+        }
+        for agent, curves in readings.items()
+        if agent in members
+        for label, curve in curves.items()
+    }
 
 
 def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int]) -> Chart:

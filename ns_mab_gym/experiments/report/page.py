@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..claims import Judged
+from ..claims import Judged, Untested
 from ..results import Results
+from .judgement_data import reading_data
+from .overview import overview_of
 from .page_tables import parameter_rows
 from .rendering import render
 from .sections import Sections
+from .switches import switches_of
 from .verdicts import verdicts_of
 
 __all__ = ["Page"]
@@ -36,13 +39,17 @@ class Page:
     Attributes:
         results: the results of the study.
         means: an instance of each world by label, where its means are known.
-        summary: a sentence under the title.
+        summary: a sentence about the size of the study.
         settings: pairs of a setting and its value.
         judged: claims with their verdicts, if there are any.
         notes: what the reader must know about choices that were made.
         explanations: figures with a description, shown with the notes.
         warning: what must be read before the verdicts.
         drawn_anew: the labels of worlds whose means differ from run to run.
+        command: what was typed to make the report.
+        made: when it was made.
+        untested: sentences that runs cannot decide, with the reason.
+        not_taken: readings of what is left open that were not taken, with the reason.
     """
 
     results: Results
@@ -54,16 +61,28 @@ class Page:
     explanations: Sequence[tuple[Path, str]] = ()
     warning: str = ""
     drawn_anew: Collection[str] = ()
+    command: str = ""
+    made: str = ""
+    untested: Sequence[Untested] = ()
+    not_taken: Sequence[str] = ()
 
     def html(self) -> str:
         """The whole page."""
         worlds = Sections(self.results, self.means, self.drawn_anew).of_worlds()
+        overview = overview_of(self.results, worlds)
+        switches = switches_of(self.judged, overview.labels)
         return render(
             {
                 "title": self.results.study.title,
+                "command": self.command,
+                "meta": self._meta(),
                 "summary": self.summary,
                 "warning": self.warning,
-                "verdicts": verdicts_of(self.judged) if self.judged else None,
+                "overview": overview,
+                "verdicts": verdicts_of(self.judged, switches) if self.judged else None,
+                "switches": switches,
+                "untested": self.untested,
+                "not_taken": self.not_taken,
                 "footnotes": self.footnotes(),
                 "worlds": worlds,
                 "notes": self.notes,
@@ -71,8 +90,27 @@ class Page:
                 "parameters": parameter_rows(self.results),
                 "settings": self.settings,
                 "charts": {slot.anchor: slot.chart for world in worlds for slot in world.charts},
+                "readings": {**reading_data(self.judged, switches, self._labels()), **overview.data()},
             }
         )
+
+    def _labels(self) -> list[str]:
+        """The labels of all agents of all experiments, without other readings of them."""
+        ranked = (agent.label for experiment in self.results.study.experiments for agent in experiment.ranked)
+        return list(dict.fromkeys(ranked))
+
+    def _meta(self) -> list[str]:
+        """What one must know of the runs: when, how many, how long, from which seed."""
+        experiments = self.results.study.experiments
+        horizons = dict.fromkeys(runs.horizon for curves in self.results.curves.values() for runs in curves.values())
+        runs, seeds = (dict.fromkeys(getattr(each, part) for each in experiments) for part in ("runs", "seed"))
+        facts = [
+            self.made,
+            f"{', '.join(map(str, runs))} runs",
+            f"{', '.join(f'{horizon:,}' for horizon in horizons)} rounds",
+            f"seed {', '.join(map(str, seeds))}",
+        ]
+        return [fact for fact in facts if fact]
 
     def footnotes(self) -> list[str]:
         """What the stars at agents' names mean."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...runs import Runs
-from ..results import Results
-from ..statistics import Estimate, Summary, summarise
+from ..results import Results, summaries
+from ..statistics import Estimate, Summary
+from ..study import Experiment, WorldEntry
 
-__all__ = ["FinalRow", "ParameterRow", "final_rows", "parameter_rows"]
+__all__ = ["FinalRow", "ParameterRow", "final_rows", "parameter_rows", "parameters_in_words"]
 
 NOTHING = "–"  # shown where the reference would be compared with itself
+SYMBOLS = {"window": "τ", "gamma": "γ", "delta": "δ", "phi": "φ", "batch": "Δ", "sigma": "σ", "epsilon": "ε",
+           "xi": "ξ"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class FinalRow:
     difference_interval: str
     improvement: str
     rank: str
+    parameters: str
+    other: bool  # whether it is another reading of an agent
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,16 @@ class ParameterRow:
     parameters: str
 
 
-def final_rows(curves: Mapping[str, Runs], reference: str, starred: Collection[str]) -> list[FinalRow]:
-    """A row for each agent, the least regret first; a star at the labels that have a footnote."""
-    finals = {label: curve.final for label, curve in curves.items()}
-    return [_final_row(row, "*" if row.label in starred else "") for row in summarise(finals, reference)]
+def final_rows(results: Results, experiment: Experiment, world: WorldEntry) -> list[FinalRow]:
+    """A row for each agent, the least regret first, then for each other reading; a star at labels with a footnote."""
+    return [_final_row(row, results, world) for row in summaries(results, experiment, world)]
 
 
-def _final_row(row: Summary, star: str) -> FinalRow:
+def _final_row(row: Summary, results: Results, world: WorldEntry) -> FinalRow:
     final, difference, improvement = row.final, row.difference, row.improvement
+    agent = results.agents[world.label][row.label]
     return FinalRow(
-        agent=f"{row.label}{star}",
+        agent=f"{row.label}*" if agent.note else row.label,
         regret=f"{final.mean:,.0f} ± {final.se:,.1f}",
         interval=_interval(final),
         sd=f"{final.sd:,.0f}",
@@ -56,6 +60,8 @@ def _final_row(row: Summary, star: str) -> FinalRow:
         difference_interval=NOTHING if difference is None else _interval(difference, sign="+"),
         improvement=NOTHING if improvement is None else f"{improvement.mean:.0%}",
         rank=f"{row.rank:.2f}",
+        parameters=parameters_in_words(results.curves[world.label][row.label].parameters[0]),
+        other=bool(agent.stands_for),
     )
 
 
@@ -76,3 +82,19 @@ def _in_words(parameters: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in parameters.items()
     )
+
+
+def parameters_in_words(parameters: Mapping[str, Any]) -> str:
+    """Parameters in little room, by the letters that papers give them; without K, and without what is switched off.
+
+    >>> parameters_in_words({"n_arms": 10, "binarize": False, "window": 2942, "gamma": 0.25})
+    'τ = 2,942, γ = 0.25'
+    """
+    said = {key: value for key, value in parameters.items() if key != "n_arms" and value is not False}
+    return ", ".join(f"{SYMBOLS.get(key, key)} = {_value(value)}" for key, value in said.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return str(value) if isinstance(value, bool) or not isinstance(value, int) else f"{value:,}"

@@ -12,7 +12,7 @@ from ...figures.world_means import phase_starts
 from ..pictures import families_of
 from ..results import Results
 from ..study import Experiment, WorldEntry
-from .charts import Chart, family_chart, means_chart, regret_chart
+from .charts import Chart, family_chart, means_chart, other_curves, other_members, regret_chart
 from .page_tables import FinalRow, final_rows
 
 __all__ = ["ChartSlot", "Comparison", "Sections", "WorldSection"]
@@ -41,8 +41,8 @@ class ChartSlot:
 class Comparison:
     """One experiment on one world: its charts, and the final regrets with what must be said about them."""
 
+    experiment: Experiment
     charts: list[ChartSlot]
-    reference: str
     finals: list[FinalRow]
     footnotes: list[str]
 
@@ -52,10 +52,14 @@ class WorldSection:
     """One world: its means, where they are known, and the experiments on it."""
 
     anchor: str
-    label: str
-    words: str
+    entry: WorldEntry
     means: ChartSlot | None
     comparisons: list[Comparison]
+
+    @property
+    def main(self) -> Comparison:
+        """The comparison that stands for the world on the first screen: the first that does not vary one thing."""
+        return next((each for each in self.comparisons if not each.experiment.groups), self.comparisons[0])
 
     @property
     def charts(self) -> list[ChartSlot]:
@@ -88,7 +92,7 @@ class Sections:
             for place, experiment in enumerate(self.results.study.experiments)
             if world in experiment.worlds
         ]
-        return WorldSection(f"world-{number}", world.label, world.words, self._means(number, world), comparisons)
+        return WorldSection(f"world-{number}", world, self._means(number, world), comparisons)
 
     def _means(self, number: int, world: WorldEntry) -> ChartSlot | None:
         means = self.means[world.label]
@@ -98,23 +102,28 @@ class Sections:
         return ChartSlot(f"means-{number}", title, means_chart(means, phase_starts(means)), scales=False)
 
     def _comparison(self, name: str, experiment: Experiment, world: WorldEntry) -> Comparison:
-        curves, notes = self.results.of(experiment, world), self.results.notes(world)
+        shown = {agent.label for agent in experiment.agents}
         return Comparison(
+            experiment=experiment,
             charts=self._families(name, experiment, world) or [self._regret(name, experiment, world)],
-            reference=experiment.reference,
-            finals=final_rows(curves, experiment.reference, notes),
-            footnotes=[f"* {label}: {note}" for label, note in notes.items() if label in curves],
+            finals=final_rows(self.results, experiment, world),
+            footnotes=[f"* {label}: {note}" for label, note in self.results.notes(world).items() if label in shown],
         )
 
     def _families(self, name: str, experiment: Experiment, world: WorldEntry) -> list[ChartSlot]:
         """One chart for each family of agents, if the experiment varies one thing within families."""
-        families = families_of(self.results, experiment, world)
-        return [
-            ChartSlot(f"family-{name}-{index}", f"Sensitivity: {group}", family_chart(members), scales=True)
-            for index, (group, members) in enumerate(families.items())
-        ]
+        readings = self.results.other_readings(experiment, world)
+        slots = []
+        for index, (group, members) in enumerate(families_of(self.results, experiment, world).items()):
+            labels = [agent.label for agent in experiment.groups[group]]
+            family = dict(zip(labels, members, strict=True))
+            chart = family_chart(family) | {"others": other_members(family, readings)}
+            slots.append(ChartSlot(f"family-{name}-{index}", f"Sensitivity: {group}", chart, scales=True))
+        return slots
 
     def _regret(self, name: str, experiment: Experiment, world: WorldEntry) -> ChartSlot:
         changes = [] if world.label in self.drawn_anew else phase_starts(self.means[world.label])
-        chart = regret_chart(self.results.of(experiment, world), changes, self.results.notes(world))
+        notes = self.results.notes(world)
+        chart = regret_chart(self.results.of(experiment, world), changes, notes)
+        chart["others"] = other_curves(self.results.other_readings(experiment, world), notes)
         return ChartSlot(f"regret-{name}", "Cumulative regret (mean, one standard deviation)", chart, scales=True)

@@ -1,49 +1,25 @@
-"""What the page says about claims: an overview, and each claim with the figures that decided it."""
+"""What the page says about claims: counts, an overview, and each claim with the figures that decided it."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..claims import Finding, Judged, Verdict
+from ..claims import Judged, Verdict
+from .found import Found, found_of
+from .marks import MARKS, Mark
+from .switches import Switch
 
-__all__ = ["ClaimRow", "Found", "Verdicts", "verdicts_of"]
-
-KINDS = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "undecided"}  # CSS classes
-SIGNS = {Verdict.HOLDS: "holds", Verdict.FAILS: "no", Verdict.UNDECIDED: "open"}
-SHORT = {Verdict.HOLDS: "holds", Verdict.FAILS: "does not hold", Verdict.UNDECIDED: "undecided"}
-MOST_EXCEPTIONS = 12
+__all__ = ["ClaimRow", "Count", "Verdicts", "verdicts_of"]
 
 
 @dataclass(frozen=True)
-class Found:
-    """What one world shows about a claim.
+class Count:
+    """How many claims have a verdict."""
 
-    Attributes:
-        world: its label.
-        kind: the CSS class that colours the verdict.
-        sign: the verdict in a word, for the table at a glance.
-        short: the verdict in two or three words.
-        verdict: the verdict in full.
-        ours: whether the paper says it of another world, and the test on this one is ours.
-        pieces: the measured figures, in pieces that together form one text.
-        instead: what the runs show instead, if the claim does not hold.
-        comparisons: how many of the paired comparisons are true; empty if there are none.
-        against: those that contradict the claim.
-    """
-
-    world: str
-    kind: str
-    sign: str
-    short: str
-    verdict: str
-    ours: bool
-    pieces: list[str]
-    instead: str
-    comparisons: str
-    against: list[str]
+    mark: Mark
+    number: int
 
 
 @dataclass(frozen=True)
@@ -53,67 +29,74 @@ class ClaimRow:
     anchor: str
     key: str
     quote: str
-    test: str
+    tests: list[str]
     found: dict[str, Found]
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """All claims, the worlds that they are about, and how many claims hold."""
+    """All claims, the worlds that they are about, and how many claims hold.
+
+    Attributes:
+        total: how many sentences were put to the test, counted once for each world.
+        counts: how many of them have each verdict.
+        runs: the number of runs, as text.
+        again: how many were judged again by more runs.
+        counts_again: how many of these have each verdict then.
+        more_runs: the number of those runs, as text; empty if there are none.
+        worlds: the labels of the worlds.
+        claims: the claims.
+        ours: whether the paper says some of them of another world.
+    """
 
     total: int
-    hold: int
-    fail: int
-    undecided: int
+    counts: list[Count]
+    runs: str
+    again: int
+    counts_again: list[Count]
+    more_runs: str
     worlds: list[str]
     claims: list[ClaimRow]
+    ours: bool
 
 
-def verdicts_of(judged: Sequence[Judged]) -> Verdicts:
+def verdicts_of(judged: Sequence[Judged], switches: Sequence[Switch]) -> Verdicts:
     """The judged claims, grouped by claim and then by world."""
-    counts = Counter(each.finding.verdict for each in judged)
+    again = [each.later for each in judged if each.later is not None]
     return Verdicts(
         total=len(judged),
-        hold=counts[Verdict.HOLDS],
-        fail=counts[Verdict.FAILS],
-        undecided=counts[Verdict.UNDECIDED],
+        counts=_counts(each.verdict for each in judged),
+        runs=_several(each.now.runs for each in judged),
+        again=len(again),
+        counts_again=_counts(each.verdict for each in again),
+        more_runs=_several(each.runs for each in again),
         worlds=list(dict.fromkeys(each.world for each in judged)),
-        claims=_rows(judged),
+        claims=_rows(judged, switches),
+        ours=any(each.claim.ours for each in judged),
     )
 
 
-def _rows(judged: Sequence[Judged]) -> list[ClaimRow]:
+def _counts(verdicts: Iterable[Verdict]) -> list[Count]:
+    counted = Counter(verdicts)
+    return [Count(mark, counted[verdict]) for verdict, mark in MARKS.items()]
+
+
+def _several(runs: Iterable[int]) -> str:
+    """Numbers of runs as text; claims that are decided without runs have none.
+
+    >>> _several([50, 0, 500, 50])
+    '50, 500'
+    """
+    return ", ".join(f"{count:,}" for count in sorted(set(runs) - {0}))
+
+
+def _rows(judged: Sequence[Judged], switches: Sequence[Switch]) -> list[ClaimRow]:
+    by_choice = {switch.choice: switch for switch in switches}
     rows: dict[str, ClaimRow] = {}
-    for each in judged:
+    for number, each in enumerate(judged):
         claim = each.claim
-        new = ClaimRow(f"claim-{len(rows)}", claim.key, claim.quote, claim.test, {})
-        rows.setdefault(claim.key, new).found[each.world] = _found(each)
+        row = rows.setdefault(claim.key, ClaimRow(f"claim-{len(rows)}", claim.key, claim.quote, [], {}))
+        row.found[each.world] = found_of(number, each, by_choice)
+        if each.now.test not in row.tests:
+            row.tests.append(each.now.test)
     return list(rows.values())
-
-
-def _found(judged: Judged) -> Found:
-    finding, verdict = judged.finding, judged.finding.verdict
-    return Found(
-        world=judged.world,
-        kind=KINDS[verdict],
-        sign=SIGNS[verdict],
-        short=SHORT[verdict],
-        verdict=verdict.value,
-        ours=judged.claim.ours,
-        pieces=re.split(r"(?<=,) ", f"{finding.figures}."),
-        instead=finding.instead if verdict is Verdict.FAILS else "",
-        comparisons=_comparisons(finding),
-        against=_against(finding),
-    )
-
-
-def _comparisons(finding: Finding) -> str:
-    true = sum(test.answer is True for test in finding.tests)
-    return f"{true} of {len(finding.tests)} paired comparisons are true" if finding.tests else ""
-
-
-def _against(finding: Finding) -> list[str]:
-    """The tests that contradict a claim, as text: the first twelve, and how many more there are."""
-    shown = [str(test) for test in finding.exceptions[:MOST_EXCEPTIONS]]
-    more = len(finding.exceptions) - len(shown)
-    return [*shown, f"and {more} more"] if more else shown

@@ -1,0 +1,144 @@
+"""The sentences of the paper's Experiments section on the smoothly changing worlds, with their tests."""
+
+from __future__ import annotations
+
+from .. import paper_readings as open_
+from ..paper_names import (
+    ABRUPT,
+    BETA,
+    SAMPLERS,
+    TS,
+    sensitivity_label,
+)
+from . import decisions, likeness, over_time, places, world_facts
+from .abrupt_sentences import MODERATE, SENSITIVITY, VIABLE
+from .judging import Claim
+from .wordings import (
+    EVERYBODY,
+    LAST,
+    about_all,
+    among_worst,
+    among_worst_in_words,
+    in_rounds,
+    larger,
+    led,
+    led_in_words,
+    margin,
+    margin_in_words,
+    rivals,
+    small_worst,
+    windows,
+)
+
+__all__ = ["SMOOTH_CLAIMS", "TURN"]
+
+SMOOTH_CLAIMS = (
+    Claim(
+        "every arm best at times",
+        "each arm is optimal for at least one round over the selected learning horizon",
+        "the best arm of every round, from the means; no runs needed",
+        world_facts.every_arm_best(),
+    ),
+    Claim(
+        "Ser4, Rexp3, SW-KL-UCB among the worst",
+        "Among the worst performing algorithms we have Ser4, Rexp3, and SW-KL-UCB.",
+        among_worst_in_words,
+        among_worst,
+        about_all(open_.WORST),
+    ),
+    Claim(
+        "Beta-SWTS best late",
+        "In this setting Beta-SWTS outperforms all the other algorithms in t ∈ [30.000, 50.000].",
+        lambda e: led_in_words(e, "each of the others", 30_000),
+        lambda e: led(e, rivals(e), 30_000),
+        about_all(open_.MEASURE),
+    ),
+    Claim(
+        "Beta-SWTS best when a low arm rises",
+        "it is particularly effective in dealing with cases in which arms whose expected reward was among the lowest "
+        "becomes optimal",
+        lambda e: (
+            "less regret than each of the others in the rounds whose best arm was, since it last was best, "
+            f"among the lowest {'three' if e.read(open_.LOWEST) == 3 else 'two'}"
+        ),
+        lambda e: over_time.least_in(BETA, rivals(e), lambda means: world_facts.risen(means, e.read(open_.LOWEST)))(e),
+        about_all(open_.LOWEST),
+    ),
+    Claim(
+        "Beta-SWTS lowest slope",
+        "For instance, in t ∈ [10.000, 20.000], […] the Beta-SWTS is providing the lowest increase rate among the "
+        "analyzed algorithms.",
+        "less regret gathered from round 10,000 to 20,000 than by each of the others",
+        lambda e: decisions.least(BETA, rivals(e), decisions.regret_between(10_000, 20_000))(e),
+        EVERYBODY,
+    ),
+    Claim(
+        "TS behind Beta-SWTS late",
+        "Once more, the classical TS algorithm is outperformed by its sliding-window counterpart in t ∈ [30.000, "
+        "50.000].",
+        lambda e: led_in_words(e, "TS", 30_000),
+        lambda e: led(e, (BETA, TS), 30_000),
+        (open_.MEASURE,),
+    ),
+    MODERATE,
+    Claim(
+        "small windows explore too much",
+        "for small sliding window sizes, the algorithms tend to explore more than is needed",
+        lambda e: (
+            f"for both samplers, more final regret with window {in_rounds(e.read(open_.SMALLER))} than with each "
+            "larger one"
+        ),
+        lambda e: decisions.ordered(small_worst(e.read(open_.SMALLER)))(e),
+        (open_.SMALLER, open_.GAMMA),
+    ),
+    Claim(
+        "sensitivity as in the abrupt world",
+        "The behavior is similar to what we presented in the abruptly-changing scenario.",
+        lambda e: (
+            "as the text says of the abrupt worlds: the smallest window is the worst, Beta-SWTS is best at the "
+            "suggested one, and γ-SWGTS at α = 0.8"
+            if e.read(open_.ALIKE) == "said"
+            else "of the ten pairs of windows of each sampler, at most two of all twenty are in opposite order of "
+            "final regret in this world and in the abrupt one"
+        ),
+        lambda e: (
+            likeness.all_hold(SENSITIVITY)(e)
+            if e.read(open_.ALIKE) == "said"
+            else places.same_order(e.world, ABRUPT, [windows(sampler) for sampler in SAMPLERS], exceptions=2)(e)
+        ),
+        (open_.ALIKE, open_.GAMMA),
+        beside=(ABRUPT,),
+    ),
+    Claim(
+        "large windows collapse",
+        "for larger values of the window size, the performance tends to collapse to almost the same regret curve",
+        lambda e: (
+            f"for both samplers, windows {in_rounds(larger(e))} lie within {margin_in_words(e)} of each other at "
+            "rounds 20,000, 30,000, 40,000, 50,000"
+        ),
+        lambda e: decisions.collapse(
+            [[sensitivity_label(s, a) for a in larger(e)] for s in SAMPLERS],
+            (20_000, 30_000, 40_000, LAST),
+            *margin(e),
+        )(e),
+        (open_.LARGER, open_.CLOSENESS, open_.GAMMA),
+    ),
+    Claim(
+        "α = 1 clearly worse",
+        "for α = 1, i.e., using the classical TS, would provide a significantly large regret",
+        lambda e: (
+            f"TS has more final regret than Beta-SWTS with each of the windows {in_rounds(larger(e))}, by more than "
+            f"{margin_in_words(e)}"
+        ),
+        lambda e: decisions.clearly_above(TS, [sensitivity_label(BETA, a) for a in larger(e)], *margin(e))(e),
+        (open_.LARGER, open_.CLOSENESS, open_.GAMMA),
+    ),
+    VIABLE,
+)
+
+TURN = Claim(
+    "arm 10 becomes best",
+    "For instance, in t ∈ [10.000, 20.000], phase in which arm a10 become optimal",
+    "the best arm of every round, from the means; no runs needed",
+    world_facts.turns_best(10, 10_000, 20_000),
+)

@@ -1,0 +1,307 @@
+"""What the paper leaves open about its experiments, and the fair ways to read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..agents.core.knowledge import Knowledge
+from ..agents.core.tuning import drift_window
+from ..agents.core.zoo import kind
+from .paper_names import (
+    ABRUPT,
+    ALGORITHMS,
+    CHANGES,
+    GAUSS,
+    GENERAL,
+    KL_UCB,
+    PHASES,
+    REXP3,
+    SER4,
+    SMOOTH,
+    SW_KL_UCB,
+    WORLDS,
+)
+from .readings import Choice, Reading
+from .study import AgentEntry
+
+__all__ = ["CHOICES", "NOT_TAKEN", "other_readings"]
+
+LINKED = "the code that the paper links, though that is of an earlier paper and has none of these worlds"
+
+ALL = tuple(ALGORITHMS)
+
+RIVALS = Choice(
+    "KL-UCB",
+    "Is KL-UCB among the algorithms that are compared?",
+    (
+        Reading(
+            "not among them",
+            "the text introduces SW-KL-UCB twice and KL-UCB never, includes “an algorithm meant for stationary "
+            "bandits, i.e., TS”, and calls TS “the only algorithm considering the entire history”",
+            tuple(label for label in ALL if label != KL_UCB),
+        ),
+        Reading(
+            "among them",
+            "the appendix gives a parameter for KL-UCB, and the first “SW-KL-UCB” of the text has KL-UCB's reference "
+            "and is “one of the most effective stationary MAB algorithms”",
+            ALL,
+        ),
+    ),
+)
+GAMMA = Choice(
+    "γ of γ-SWGTS",
+    "Which γ does γ-SWGTS play with?",
+    (
+        Reading(
+            "γ = 1", "the largest that the theorems allow: min{1/(4λ²), 1} with λ = ½, which fits rewards in [0, 1]"
+        ),
+        Reading("γ = ¼", "λ = 1: “designed for generic subgaussian rewards”; the text never sets γ"),
+    ),
+    agent=GAUSS,
+)
+VARIATION = Choice(
+    "V_T of Rexp3",
+    "Which total variation is Rexp3 told?",
+    (
+        Reading("the world's own", "the formula of the appendix with the V_T of these means"),
+        Reading("0.001 T", f"the constant in {LINKED}"),
+    ),
+    agent=REXP3,
+)
+SIGMA = Choice(
+    "σ of SW-KL-UCB",
+    "Which σ gives SW-KL-UCB its window σ^(−4/5)?",
+    (
+        Reading("as stated, else 0.001", "the smooth worlds' own σ, and in the abrupt worlds, which have none, 0.001"),
+        Reading("0.001", f"the constant in {LINKED}: a window of 252 rounds in every world"),
+        Reading("as stated, else 0.0001", "in the abrupt worlds the σ of the main text: a window of 1,585 rounds"),
+    ),
+    agent=SW_KL_UCB,
+)
+SER4_TUNING = Choice(
+    "tuning of Ser4",
+    "What are N, the factor before the threshold, and δ of Ser4?",
+    (
+        Reading("N = switches + 1", "its source's optimal policy has N − 1 switches; factor 2; δ = 1/T"),
+        Reading("N = switches", "“Ser4, which considers best arm switches”: N counts them"),
+        Reading("factor 1", "two Hoeffding radii give the factor 2, but a public code has 1"),
+        Reading("δ = 0.05", "the paper has 1/T; this shows what a usual level of confidence does"),
+    ),
+    agent=SER4,
+)
+
+SPAN = Choice(
+    "after a change",
+    "How long after a change is “an increased rate” looked for?",
+    (
+        Reading("100 rounds", "“as soon as we change phase”", 100),
+        Reading("50 rounds", "“as soon as we change phase”", 50),
+        Reading("1,000 rounds", "a rate that lasts: four memories of SW-KL-UCB", 1_000),
+    ),
+)
+WHICH_CHANGES = Choice(
+    "which changes",
+    "At which changes do all algorithms speed up?",
+    (
+        Reading("the first", "the sentence stands between “the first phase” and “this change”", CHANGES[:1]),
+        Reading("every change", "“as soon as we change phase” can be said of any", CHANGES),
+    ),
+)
+ADDRESSED = Choice(
+    "addressing a change",
+    "When does an algorithm “not address this change”?",
+    (
+        Reading("lags in phase 2", "it gathers more regret than Beta-SWTS until the next change", PHASES[1]),
+        Reading("lags to the end", "it gathers more regret than Beta-SWTS from then on", (PHASES[1][0], PHASES[-1][1])),
+        Reading("has not settled", "in the last third of phase 2 it still has half of the regret of random play", None),
+    ),
+)
+WORSENING = Choice(
+    "how TS degrades",
+    "Between which phases does the performance of TS degrade?",
+    (
+        Reading("after against before", "phases 2 to 4, after changes, against phase 1", (((1, 1), (2, 4)),)),
+        Reading(
+            "from each phase to the next",
+            "“as multiple changes occur”: with each of them",
+            (((1, 1), (2, 2)), ((2, 2), (3, 3)), ((3, 3), (4, 4))),
+        ),
+        Reading(
+            "each against the first",
+            "each phase after a change is worse than the one before any",
+            (((1, 1), (2, 2)), ((1, 1), (3, 3)), ((1, 1), (4, 4))),
+        ),
+        Reading(
+            "same best arm",
+            "phases 3 and 4 repeat the best arms of phases 1 and 2: like against like",
+            (((1, 1), (3, 3)), ((2, 2), (4, 4))),
+        ),
+    ),
+)
+BEGINNING = Choice(
+    "start of the lead",
+    "When is “the initial part of phase F2”?",
+    (
+        Reading("round 18,000", "the first fifth of phase 2, which begins in round 15,000", 18_000),
+        Reading("round 22,000", "the first half of phase 2, to the nearest thousand", 22_000),
+    ),
+)
+MEASURE = Choice(
+    "performance in a stretch",
+    "What is the performance of an algorithm in a stretch of rounds?",
+    (
+        Reading("cumulative regret", "the paper's figures show it", "cumulative"),
+        Reading("regret gathered there", "what happened before the stretch is not counted", "gathered"),
+    ),
+)
+DURING = Choice(
+    "during a phase",
+    "When is an algorithm the best “during” a phase?",
+    (
+        Reading("at its end", "the regret of the whole phase", (PHASES[0][1],)),
+        Reading("all along", "at each fifth of the phase", tuple(PHASES[0][1] * k / 5 for k in range(1, 6))),
+    ),
+)
+WORST = Choice(
+    "among the worst",
+    "Who is “among the worst performing algorithms”?",
+    (
+        Reading("the worse half", "at least half of the others have less regret", "half"),
+        Reading("the last three", "three are named, so they are the last three", "last"),
+    ),
+)
+MIDDLE = Choice(
+    "moderate",
+    "What is a “moderate performance”?",
+    (
+        Reading("two on either side", "at least two are better, and at least two worse", 2),
+        Reading("neither first nor last", "some algorithm is better, and some is worse", 1),
+    ),
+)
+SMALLER = Choice(
+    "small windows",
+    "Which are the “small sliding window sizes”?",
+    (
+        Reading("9", "α = 0.2, as in the abrupt worlds", (0.2,)),
+        Reading("9, 76", "sizes, of which there are several", (0.2, 0.4)),
+    ),
+)
+LARGER = Choice(
+    "larger windows",
+    "Which are the “larger values of the window size”?",
+    (
+        Reading("660, 2,942, 5,744", "the larger three of five", (0.6, 0.5, 0.8)),
+        Reading("2,942, 5,744", "the largest two", (0.5, 0.8)),
+        Reading("α = 0.6, 0.8", "the largest two by the name α, which calls 2,942 rounds α = 0.5", (0.6, 0.8)),
+    ),
+)
+CLOSENESS = Choice(
+    "almost the same",
+    "How close is “almost the same regret curve”, and how far “significantly large”?",
+    (
+        Reading("10 % of the curve", "a usual margin", (0.10, "curve")),
+        Reading("25 % of the curve", "a generous one", (0.25, "curve")),
+        Reading("5 % of the figure's height", "what the eye sees in a figure of all ten curves", (0.05, "axis")),
+    ),
+)
+GROWING = Choice(
+    "order of windows",
+    "In which order does “the window size” increase?",
+    (
+        Reading("by rounds", "9, 76, 660, 2,942, 5,744", (0.2, 0.4, 0.6, 0.5, 0.8)),
+        Reading(
+            "by the name α", "0.2, 0.4, 0.5, 0.6, 0.8, where α = 0.5 means 2,942 rounds", (0.2, 0.4, 0.5, 0.6, 0.8)
+        ),
+    ),
+)
+LOWEST = Choice(
+    "among the lowest",
+    "Which arms were “among the lowest”?",
+    (
+        Reading("the lowest three", "of ten arms", 3),
+        Reading("the lowest two", "arm 10, which the text takes as its example, is the second lowest at the start", 2),
+    ),
+)
+ALIKE = Choice(
+    "similar",
+    "When are two experiments similar?",
+    (
+        Reading("in what is said", "what the text says of the one is as true of the other", "said"),
+        Reading("in the order", "the algorithms, or windows, come in the same order of final regret", "order"),
+    ),
+)
+
+TUNINGS = (GAMMA, VARIATION, SIGMA, SER4_TUNING)
+CHOICES = (
+    RIVALS, *TUNINGS, SPAN, WHICH_CHANGES, ADDRESSED, WORSENING, BEGINNING, MEASURE, DURING, WORST, LOWEST, MIDDLE,
+    SMALLER, LARGER, CLOSENESS, GROWING, ALIKE,
+)  # fmt: skip
+
+NOT_TAKEN = (
+    "The largest move of a mean as σ in the abrupt worlds, 0.89 and 0.87: a jump has no smoothness, and a window of 2 "
+    "rounds plays 10 arms in turn.",
+    "The largest move of a mean as σ in the smooth worlds, 0.45 σ: the paper states their σ.",
+    "t ≈ 12.000 as the start of Beta-SWTS's lead: it lies in phase 1, of which the paper says that TS is the best.",
+    "α = 0.5 as T^0.5 = 224 rounds: the paper says that it stands for 4√(T ln T).",
+    "Another c of SW-KL-UCB: the appendix gives c = 3 for KL-UCB, of which it is a window.",
+    "φ = √(1/(K √(KT))) of Ser4, which the linked code has: the appendix prints another φ.",
+    "The linked code's own algorithms: its mistakes (Rexp3's probabilities normalised without the arm's own weight, "
+    "Ser4's arms that are never dropped and its threshold without 1/τ, KL-UCB's bound with t for N_i, windows that "
+    "forget for the wrong arm) are no reading of the paper.",
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the parameters of another reading are made from."""
+
+    horizon: int
+    n_arms: int
+    switches: int
+
+
+def _phi(facts: Facts, count: float) -> float:
+    """Ser4's φ = √(N/(T K ln(KT))) for a count N."""
+    return math.sqrt(count / (facts.horizon * facts.n_arms * math.log(facts.n_arms * facts.horizon)))
+
+
+def _batch(facts: Facts) -> int:
+    """Rexp3's Δ for V_T = 0.001 T."""
+    known = Knowledge(n_arms=facts.n_arms, horizon=facts.horizon, variation=0.001 * facts.horizon)
+    return int(kind(ALGORITHMS[REXP3]).tune(known, {})["batch"])
+
+
+Parameters = Callable[[Facts], dict[str, Any]]
+EVERYWHERE = tuple(WORLDS)
+# For each reading that is not the first: the worlds on which it changes something, and the agent's parameters there.
+SETTINGS: dict[tuple[Choice, str], tuple[tuple[str, ...], Parameters]] = {
+    (GAMMA, "γ = ¼"): (EVERYWHERE, lambda facts: {"gamma": 0.25}),
+    (VARIATION, "0.001 T"): (EVERYWHERE, lambda facts: {"batch": _batch(facts)}),
+    (SIGMA, "0.001"): ((SMOOTH,), lambda facts: {"window": drift_window(1e-3)}),
+    (SIGMA, "as stated, else 0.0001"): ((ABRUPT, GENERAL), lambda facts: {"window": drift_window(1e-4)}),
+    (SER4_TUNING, "N = switches"): (EVERYWHERE, lambda facts: {"phi": _phi(facts, facts.switches)}),
+    (SER4_TUNING, "factor 1"): (EVERYWHERE, lambda facts: {"factor": 1.0}),
+    (SER4_TUNING, "δ = 0.05"): (EVERYWHERE, lambda facts: {"delta": 0.05}),
+}
+
+
+def other_readings(world: str, facts: Facts, entry: AgentEntry) -> list[AgentEntry]:
+    """An agent of the paper with the parameters of every reading but the first, where it changes them.
+
+    Args:
+        world: the label of the world.
+        facts: what the parameters are made from.
+        entry: the agent as it plays under the first readings.
+    """
+    entries = []
+    for (choice, name), (worlds, parameters) in SETTINGS.items():
+        if choice.concerns(entry.label) and world in worlds:
+            reading = next(each for each in choice.readings if each.name == name)
+            changed = entry.kwargs | parameters(facts)
+            label = choice.label(reading, entry.label)
+            made = AgentEntry.of(entry.name, label=label, group=entry.group, **changed)
+            entries.append(made.standing_for(entry.label))
+    return entries

@@ -1,0 +1,132 @@
+"""What one world shows about a claim, in the words of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..claims import Finding, Judged, Judgement, Verdict
+from ..readings import Choice
+from .kept_texts import pieces_of
+from .marks import MARKS, Mark
+from .switches import Switch
+
+__all__ = ["Deciding", "Found", "Under", "against_in_words", "comparisons_in_words", "found_of"]
+
+MOST_EXCEPTIONS = 12
+
+
+@dataclass(frozen=True)
+class Under:
+    """What one reading of a choice gives, with the first reading of every other choice."""
+
+    reading: str
+    mark: Mark
+    pieces: list[str]
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """A choice on which a verdict depends.
+
+    Attributes:
+        switch: the choice.
+        alone: whether it decides alone, and not only together with other readings.
+        under: what each of its readings gives.
+    """
+
+    switch: Switch
+    alone: bool
+    under: list[Under]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a number of runs says about a claim, over all readings.
+
+    Attributes:
+        mark: the verdict.
+        runs: the number of runs.
+        deciding: the choices on which the verdict depends.
+        first: the verdict under the first reading of every choice.
+        pieces: the figures measured under it, in pieces that together form one text.
+    """
+
+    mark: Mark
+    runs: int
+    deciding: list[Deciding]
+    first: Mark
+    pieces: list[str]
+
+    @property
+    def title(self) -> str:
+        """The verdict in full, with every question on which it depends."""
+        questions = " ".join(each.switch.choice.question for each in self.deciding)
+        return f"{self.mark.full}: {questions}" if questions else self.mark.full
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one world shows about a claim.
+
+    Attributes:
+        number: the place of the judged claim among all.
+        world: the world's label.
+        said_of: the label of the world of which the paper says it, if the test on this one is ours; else empty.
+        now: what the paper's number of runs says.
+        later: what more runs say, where there are any.
+        instead: what the runs show instead, if the claim does not hold under the first readings.
+        comparisons: how many of the paired comparisons are true; empty if there are none.
+        against: those that contradict the claim.
+    """
+
+    number: int
+    world: str
+    said_of: str
+    now: Said
+    later: Said | None
+    instead: str
+    comparisons: str
+    against: list[str]
+
+
+def found_of(number: int, judged: Judged, switches: Mapping[Choice, Switch]) -> Found:
+    """What the page says about a judged claim when all readings count."""
+    finding = judged.now.finding
+    return Found(
+        number=number,
+        world=judged.world,
+        said_of=(judged.claim.said_of or "another world") if judged.claim.ours else "",
+        now=_said(judged.now, switches),
+        later=None if judged.later is None else _said(judged.later, switches),
+        instead=finding.instead if finding.verdict is Verdict.FAILS else "",
+        comparisons=comparisons_in_words(finding),
+        against=against_in_words(finding),
+    )
+
+
+def _said(judgement: Judgement, switches: Mapping[Choice, Switch]) -> Said:
+    finding = judgement.finding
+    deciding = [_deciding(judgement, switches[choice]) for choice in judgement.deciding]
+    return Said(
+        MARKS[judgement.verdict], judgement.runs, deciding, MARKS[finding.verdict], pieces_of(f"{finding.figures}.")
+    )
+
+
+def _deciding(judgement: Judgement, switch: Switch) -> Deciding:
+    found = judgement.alone(switch.choice)
+    under = [Under(reading.name, MARKS[each.verdict], pieces_of(f"{each.figures}.")) for reading, each in found.items()]
+    return Deciding(switch, len({each.verdict for each in found.values()}) > 1, under)
+
+
+def comparisons_in_words(finding: Finding) -> str:
+    """How many of the paired comparisons are true; empty if there are none."""
+    true = sum(test.answer is True for test in finding.tests)
+    return f"{true} of {len(finding.tests)} paired comparisons are true" if finding.tests else ""
+
+
+def against_in_words(finding: Finding) -> list[str]:
+    """The tests that contradict a claim: the first twelve, and how many more there are."""
+    shown = [str(test) for test in finding.exceptions[:MOST_EXCEPTIONS]]
+    more = len(finding.exceptions) - len(shown)
+    return [*shown, f"and {more} more"] if more else shown

@@ -1,0 +1,127 @@
+"""The first screen: for each world a small chart and a column of final regrets, for each agent a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...runs import Runs
+from ..claims.decisions import mean_se
+from ..results import Results
+from .charts import Chart, regret_line
+from .page_tables import parameters_in_words
+from .sections import WorldSection
+
+__all__ = ["Overview", "Standing", "overview_of", "places_of"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How an agent ended on a world.
+
+    Attributes:
+        mean: its mean final regret.
+        regret: the same with its standard error, as text.
+        parameters: those with which it played.
+    """
+
+    mean: float
+    regret: str
+    parameters: str
+
+    def data(self) -> list[Any]:
+        """What the script needs in order to put the standings of other readings into the table."""
+        return [self.mean, self.regret, self.parameters]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A world on the first screen.
+
+    Attributes:
+        anchor: the id of its section.
+        label: its label.
+        chart: the id of the chart whose lines the small one shows.
+        standings: how each compared agent ended, by label.
+        others: the same for other readings of these agents.
+    """
+
+    anchor: str
+    label: str
+    chart: str
+    standings: dict[str, Standing]
+    others: dict[str, Standing]
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each compared agent."""
+        return places_of({label: each.mean for label, each in self.standings.items()})
+
+    def data(self) -> dict[str, list[Any]]:
+        """The standings of all agents and of their other readings, by label."""
+        return {label: each.data() for label, each in (self.standings | self.others).items()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """An agent: its label, its name with a star if it has a footnote, and how its line is drawn."""
+
+    label: str
+    name: str
+    line: Chart
+
+    @property
+    def dashes(self) -> str:
+        """The dashes as SVG writes them."""
+        return "" if self.line["dash"] == "solid" else str(self.line["dash"]).replace("px", "")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The first screen's worlds and agents."""
+
+    columns: list[Column]
+    rows: list[Row]
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of all agents that are compared."""
+        return [row.label for row in self.rows]
+
+    def data(self) -> dict[str, Any]:
+        """What the script needs: how lines are drawn, and every standing."""
+        return {
+            "agents": [{"label": row.label, "line": row.line} for row in self.rows],
+            "worlds": [column.data() for column in self.columns],
+        }
+
+
+def overview_of(results: Results, sections: Sequence[WorldSection]) -> Overview:
+    """The first screen of a report."""
+    columns = [_column(results, section) for section in sections]
+    labels = list(dict.fromkeys(label for column in columns for label in column.standings))
+    starred = {label for section in sections for label in results.notes(section.entry)}
+    rows = [Row(label, f"{label}*" if label in starred else label, regret_line(n)) for n, label in enumerate(labels)]
+    return Overview(columns, rows)
+
+
+def _column(results: Results, section: WorldSection) -> Column:
+    main, world = section.main, section.entry
+    readings = results.other_readings(main.experiment, world).values()
+    standings = {label: _standing(runs) for label, runs in results.of(main.experiment, world).items()}
+    others = {label: _standing(runs) for several in readings for label, runs in several.items()}
+    return Column(section.anchor, world.label, main.charts[0].anchor, standings, others)
+
+
+def _standing(runs: Runs) -> Standing:
+    return Standing(float(runs.final.mean()), mean_se(runs.final), parameters_in_words(runs.parameters[0]))
+
+
+def places_of(means: Mapping[str, float]) -> dict[str, int]:
+    """The place of each label: 1 has the least mean; equal means share the better place.
+
+    >>> places_of({"a": 2.0, "b": 1.0, "c": 2.0, "d": 3.0})
+    {'a': 2, 'b': 1, 'c': 2, 'd': 4}
+    """
+    return {label: 1 + sum(other < mean for other in means.values()) for label, mean in means.items()}

@@ -1,0 +1,123 @@
+"""Further runs: only of the agents whose first runs leave a claim open, beside the first runs, and found again."""
+
+import numpy as np
+import pytest
+
+from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+from ns_mab_gym.experiments.claims import Claim, Verdict, decisions
+from ns_mab_gym.experiments.pipeline import Pipeline
+from ns_mab_gym.experiments.readings import Choice, Reading
+from ns_mab_gym.runs import Runs
+
+HORIZON = 200
+# Mean final regrets: ts and kl-ucb differ by a fifth of the standard deviation of a difference, too little for 50 runs.
+MEANS = {"ts": 100.0, "kl-ucb": 102.0, "random": 200.0, "oracle": 50.0}
+TUNED = Choice("tuning", "How is kl-ucb tuned?", (Reading("well", ""), Reading("badly", "")), agent="kl-ucb")
+CLOSE = Claim("close", "a < b", "a has less", decisions.least("ts", ("ts", "kl-ucb")), (TUNED,))
+CLEAR = Claim("clear", "a < c", "a has less", decisions.least("ts", ("ts", "random")))
+
+
+@pytest.fixture
+def asked():
+    """What the engine was asked for: agent, parameters and the numbers of runs."""
+    return []
+
+
+@pytest.fixture
+def pipeline(tmp_path, asked):
+    def simulate(env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run, rounds=None):
+        asked.append((agent, tuple(agent_kwargs.items()), first_run, runs))
+        numbers = range(first_run, first_run + runs)
+        noted = np.array(rounds or [HORIZON // 2, HORIZON])
+        luck = np.array([np.random.default_rng((run, len(agent), 1)).normal(0, 7) for run in numbers])
+        regret = np.outer(MEANS[agent] + luck, noted / HORIZON)
+        pulls = np.full((runs, 10), HORIZON // 10)
+        return Runs(noted, regret, pulls, pulls, [(run, run) for run in numbers], [{}] * runs, 0.1)
+
+    def made(runs=50, further=0, claims=(CLOSE, CLEAR)):
+        world = WorldEntry.of("NSBandit-Abrupt-v0", label="here", horizon=HORIZON)
+        agents = [AgentEntry.of(name) for name in MEANS]
+        agents.append(AgentEntry.of("kl-ucb", label="kl-ucb (badly)", c=0.0).standing_for("kl-ucb"))
+        study = Study("Small", (Experiment(worlds=(world,), agents=tuple(agents), runs=runs),))
+        return Pipeline(study, tmp_path / "out", simulate, 1, claims={"here": claims}, further_runs=further)
+
+    return made
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """The judged claims of a pipeline by their keys, without a report."""
+
+    def of(pipeline):
+        seen = []
+        monkeypatch.setattr(Pipeline, "_write", lambda self, results, judged, *_: seen.extend(judged))
+        pipeline.run()
+        return {each.claim.key: each for each in seen}
+
+    return of
+
+
+def test_the_first_runs_alone_are_played_if_no_more_are_asked_for(pipeline, judged, asked):
+    found = judged(pipeline())
+    assert found["close"].verdict is Verdict.UNDECIDED
+    assert found["close"].later is None
+    assert max(first + runs for *_, first, runs in asked) == 50
+
+
+def test_only_the_agents_of_open_claims_are_run_further(pipeline, judged, asked):
+    found = judged(pipeline(further=500))
+    further = {(agent, parameters) for agent, parameters, first, _ in asked if first >= 50}
+    assert further == {("ts", ()), ("kl-ucb", ()), ("kl-ucb", (("c", 0.0),))}  # another reading is an agent too
+    assert len(asked) == len(set(asked)) == 5 * 2 + 3 * 18
+    assert found["close"].later.runs == 500
+    assert found["close"].later.verdict is Verdict.HOLDS
+    assert found["clear"].later is None  # random was not run further
+
+
+def test_the_first_runs_stay_the_headline(pipeline, judged):
+    first, more = judged(pipeline())["close"], judged(pipeline(further=500))["close"]
+    assert more.now.finding == first.now.finding
+    assert more.now.runs == 50
+
+
+def test_more_runs_contain_the_first_ones(pipeline, judged):
+    found = judged(pipeline(further=100))["close"].later.finding.tests[0]
+    every = [100.0 + np.random.default_rng((run, len("ts"), 1)).normal(0, 7) for run in range(100)]
+    assert found.left_mean == pytest.approx(np.mean(every))
+
+
+def test_what_is_stored_is_shown_without_being_asked_for(pipeline, judged, asked, tmp_path, capsys):
+    judged(pipeline(further=500))
+    played = len(asked)
+    found = judged(pipeline())
+    assert len(asked) == played
+    assert found["close"].later.runs == 500
+    assert not (tmp_path / "out" / "aside").exists()
+    assert "set aside" not in capsys.readouterr().out
+
+
+def test_a_run_that_was_cut_off_counts_as_far_as_all_agents_got(pipeline, judged, asked, tmp_path):
+    judged(pipeline(further=200))
+    lost = next(path for path in (tmp_path / "out" / "units").glob("*--ts--150-174--*"))
+    lost.unlink()
+    assert judged(pipeline())["close"].later.runs == 150
+    before = len(asked)
+    assert judged(pipeline(further=200))["close"].later.runs == 200
+    assert asked[before:] == [("ts", (), 150, 25)]
+
+
+def test_further_runs_come_in_whole_blocks(pipeline, judged):
+    assert judged(pipeline(further=60))["close"].later.runs == 75
+
+
+def test_a_broken_further_block_is_reported_and_does_not_count(pipeline, judged, tmp_path, capsys):
+    judged(pipeline(further=100))
+    broken = next((tmp_path / "out" / "units").glob("*--ts--75-99--*"))
+    broken.write_bytes(b"nonsense")
+    assert judged(pipeline())["close"].later.runs == 75
+    assert "set aside, to be computed again" in capsys.readouterr().out
+
+
+def test_runs_that_decide_everything_ask_for_no_more(pipeline, judged, asked):
+    judged(pipeline(further=500, claims=(CLEAR,)))
+    assert max(first for *_, first, _ in asked) == 25
