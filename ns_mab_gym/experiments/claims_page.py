@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .claims import Judged, Judgement, Untested, Verdict
+from .readings import Choice
 
 __all__ = ["claims_markdown"]
 
 RULE = (
-    "A comparison “A against B” is about the difference B − A of runs that share their luck, with its 95 % bootstrap-t "
-    "interval, and the interval that holds for all comparisons of the sentence together. Where all comparisons must be "
-    "true, one is true if its own interval lies above 0 or the margin that the test names, and false if the shared one "
-    "lies below; “some” is judged the other way round, and numbers by the shared interval alone. With more runs a "
-    "sentence is judged again by all runs, the first ones included, because it was undecided under some reading: a "
-    "second look, at the same level."
+    "A comparison “A against B” is about the difference B − A of runs that share their luck, with its own 95 % "
+    "bootstrap-t interval, and one shared with other comparisons of the sentence. Where all comparisons must be true, "
+    "one is true if its own interval lies above 0, or above the margin that the test names, and false if the interval "
+    "shared by all that are not true lies below it. Where one comparison is enough, it is true by the shared interval "
+    "and false by its own. Where they are counted, the interval shared by all decides. Agents whose first runs leave "
+    "some sentence undecided are played further; every sentence about such agents alone is then judged again by all "
+    "runs, the first ones included: a second look, at the same level."
 )
 
 
@@ -48,7 +50,7 @@ def claims_markdown(
 def _claim(judged: Judged) -> Iterator[str]:
     now, finding = judged.now, judged.now.finding
     said = f" (said of {judged.claim.said_of}; the test on this world is ours)" if judged.claim.ours else ""
-    yield f"## {judged.world}: {judged.claim.key}: **{judged.verdict.value}**"
+    yield f"## {judged.world}: {judged.claim.key}: **{judged.now.words}**"
     yield from ("", f"> {judged.claim.quote}{said}", "", f"Test: {now.test}.", "", f"Measured: {finding.figures}.")
     if finding.verdict is Verdict.FAILS and finding.instead:
         yield from ("", f"Instead: {finding.instead}.")
@@ -62,22 +64,26 @@ def _claim(judged: Judged) -> Iterator[str]:
 
 
 def _depends(judgement: Judgement) -> Iterator[str]:
-    """On which choices a verdict depends, what each reading gives alone, and which readings give other verdicts."""
-    yield f"It depends on: {' '.join(choice.question for choice in judgement.deciding)}"
-    yield ""
+    """On which choices a verdict depends, and for each of them readings of it alone that give different verdicts."""
     first = next(iter(judgement.findings))
     headline = ", ".join(f"*{reading.name}*" for reading in first)
+    yield f"It depends on: {' '.join(choice.question for choice in judgement.deciding)}"
+    yield ""
     yield f"- headline ({headline}): **{judgement.finding.verdict.value}**"
-    for readings, finding in judgement.nearest().items():
-        changed = [f"*{a.name}*" for a, b in zip(readings, first, strict=True) if a != b]
-        yield f"- with {' and '.join(changed)}: **{finding.verdict.value}**. {finding.figures}."
     for choice in judgement.deciding:
-        alone = judgement.alone(choice)
-        if len({finding.verdict for finding in alone.values()}) > 1:
-            each = ", ".join(f"*{reading.name}* {finding.verdict.value}" for reading, finding in alone.items())
-            yield f"- {choice.key}, all else as in the headline: {each}"
+        yield from _example(judgement, choice)
+
+
+def _example(judgement: Judgement, choice: Choice) -> Iterator[str]:
+    first, place = next(iter(judgement.findings)), judgement.choices.index(choice)
+    for readings, finding in judgement.example(choice).items():
+        also = [each for at, each in enumerate(readings) if at != place and each is not first[at]]
+        words = " and ".join(f"*{each.name}*" for each in (readings[place], *also))
+        yield f"- {choice.key}: {words}: **{finding.verdict.value}**. {finding.figures}."
 
 
 def _later(later: Judgement) -> Iterator[str]:
-    on = f" ({', '.join(choice.key for choice in later.deciding)})" if later.deciding else ""
-    yield f"With {later.runs} runs: **{later.verdict.value}**{on}. {later.finding.figures}."
+    yield f"With {later.runs} runs: **{later.words}**. {later.finding.figures}."
+    if later.verdict is Verdict.DEPENDS:
+        yield ""
+        yield from _depends(later)

@@ -39,8 +39,8 @@ RIVALS = Choice(
     (
         Reading(
             "not among them",
-            "the text introduces SW-KL-UCB twice and KL-UCB never, includes “an algorithm meant for stationary "
-            "bandits, i.e., TS”, and calls TS “the only algorithm considering the entire history”",
+            "the Experiments section introduces SW-KL-UCB twice and KL-UCB never, includes “an algorithm meant for "
+            "stationary bandits, i.e., TS”, and calls TS “the only algorithm considering the entire history”",
             tuple(label for label in ALL if label != KL_UCB),
         ),
         Reading(
@@ -83,12 +83,13 @@ SIGMA = Choice(
 )
 SER4_TUNING = Choice(
     "tuning of Ser4",
-    "What are N, the factor before the threshold, and δ of Ser4?",
+    "What are N and the factor before the threshold of Ser4?",
     (
         Reading("N = switches + 1", "its source's optimal policy has N − 1 switches; factor 2; δ = 1/T"),
         Reading("N = switches", "“Ser4, which considers best arm switches”: N counts them"),
-        Reading("factor 1", "two Hoeffding radii give the factor 2, but a public code has 1"),
-        Reading("δ = 0.05", "the paper has 1/T; this shows what a usual level of confidence does"),
+        Reading(
+            "factor 1", "a public code has it; two Hoeffding radii give 2, as has the linked code, before another root"
+        ),
     ),
     agent=SER4,
 )
@@ -98,8 +99,8 @@ SPAN = Choice(
     "How long after a change is “an increased rate” looked for?",
     (
         Reading("100 rounds", "“as soon as we change phase”", 100),
-        Reading("50 rounds", "“as soon as we change phase”", 50),
-        Reading("1,000 rounds", "a rate that lasts: four memories of SW-KL-UCB", 1_000),
+        Reading("50 rounds", "sooner still", 50),
+        Reading("1,000 rounds", "a rate that lasts: four windows of 252 rounds", 1_000),
     ),
 )
 WHICH_CHANGES = Choice(
@@ -114,9 +115,17 @@ ADDRESSED = Choice(
     "addressing a change",
     "When does an algorithm “not address this change”?",
     (
+        Reading("has not settled", "in the last third of phase 2 it still has half of the regret of random play", None),
         Reading("lags in phase 2", "it gathers more regret than Beta-SWTS until the next change", PHASES[1]),
         Reading("lags to the end", "it gathers more regret than Beta-SWTS from then on", (PHASES[1][0], PHASES[-1][1])),
-        Reading("has not settled", "in the last third of phase 2 it still has half of the regret of random play", None),
+    ),
+)
+OVERALL = Choice(
+    "overall",
+    "What is the “performance overall”?",
+    (
+        Reading("final regret", "the regret of all rounds", "final"),
+        Reading("the whole curve", "the cumulative regret averaged over the horizon, as a figure shows it", "curve"),
     ),
 )
 WORSENING = Choice(
@@ -146,7 +155,7 @@ BEGINNING = Choice(
     "When is “the initial part of phase F2”?",
     (
         Reading("round 18,000", "the first fifth of phase 2, which begins in round 15,000", 18_000),
-        Reading("round 22,000", "the first half of phase 2, to the nearest thousand", 22_000),
+        Reading("round 22,500", "the first half of phase 2", 22_500),
     ),
 )
 MEASURE = Choice(
@@ -204,7 +213,7 @@ CLOSENESS = Choice(
     (
         Reading("10 % of the curve", "a usual margin", (0.10, "curve")),
         Reading("25 % of the curve", "a generous one", (0.25, "curve")),
-        Reading("5 % of the figure's height", "what the eye sees in a figure of all ten curves", (0.05, "axis")),
+        Reading("5 % of the figure", "what the eye sees in a figure of all ten curves", (0.05, "axis")),
     ),
 )
 GROWING = Choice(
@@ -226,18 +235,27 @@ LOWEST = Choice(
     ),
 )
 ALIKE = Choice(
-    "similar",
-    "When are two experiments similar?",
+    "similar conclusions",
+    "When are conclusions from two experiments similar?",
     (
         Reading("in what is said", "what the text says of the one is as true of the other", "said"),
-        Reading("in the order", "the algorithms, or windows, come in the same order of final regret", "order"),
+        Reading("in the order", "the algorithms come in the same order of final regret", "order"),
+    ),
+)
+SAME_BEHAVIOUR = Choice(
+    "similar behavior",
+    "When is the behavior of windows “similar” to that in the abrupt scenario?",
+    (
+        Reading("in what was said there", "what the text says of windows in the abrupt worlds is true here", "there"),
+        Reading("in what is said here", "the text goes on with “more specifically”", "here"),
+        Reading("in the order", "windows come in the same order of final regret", "order"),
     ),
 )
 
 TUNINGS = (GAMMA, VARIATION, SIGMA, SER4_TUNING)
 CHOICES = (
-    RIVALS, *TUNINGS, SPAN, WHICH_CHANGES, ADDRESSED, WORSENING, BEGINNING, MEASURE, DURING, WORST, LOWEST, MIDDLE,
-    SMALLER, LARGER, CLOSENESS, GROWING, ALIKE,
+    RIVALS, *TUNINGS, OVERALL, SPAN, WHICH_CHANGES, ADDRESSED, WORSENING, BEGINNING, MEASURE, DURING, WORST, LOWEST,
+    MIDDLE, SMALLER, LARGER, CLOSENESS, GROWING, ALIKE, SAME_BEHAVIOUR,
 )  # fmt: skip
 
 NOT_TAKEN = (
@@ -247,6 +265,7 @@ NOT_TAKEN = (
     "t ≈ 12.000 as the start of Beta-SWTS's lead: it lies in phase 1, of which the paper says that TS is the best.",
     "α = 0.5 as T^0.5 = 224 rounds: the paper says that it stands for 4√(T ln T).",
     "Another c of SW-KL-UCB: the appendix gives c = 3 for KL-UCB, of which it is a window.",
+    "Another δ of Ser4 than 1/T: the appendix states it.",
     "φ = √(1/(K √(KT))) of Ser4, which the linked code has: the appendix prints another φ.",
     "The linked code's own algorithms: its mistakes (Rexp3's probabilities normalised without the arm's own weight, "
     "Ser4's arms that are never dropped and its threshold without 1/τ, KL-UCB's bound with t for N_i, windows that "
@@ -284,7 +303,6 @@ SETTINGS: dict[tuple[Choice, str], tuple[tuple[str, ...], Parameters]] = {
     (SIGMA, "as stated, else 0.0001"): ((ABRUPT, GENERAL), lambda facts: {"window": drift_window(1e-4)}),
     (SER4_TUNING, "N = switches"): (EVERYWHERE, lambda facts: {"phi": _phi(facts, facts.switches)}),
     (SER4_TUNING, "factor 1"): (EVERYWHERE, lambda facts: {"factor": 1.0}),
-    (SER4_TUNING, "δ = 0.05"): (EVERYWHERE, lambda facts: {"delta": 0.05}),
 }
 
 

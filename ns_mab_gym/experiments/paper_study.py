@@ -49,8 +49,8 @@ NOTES = (
     "and the factor 2 before its threshold could not be confirmed.",
     "The paper calls 0.0001 and 0.001 the smoothness parameter σ; no mean moves by more than 0.45 σ in a round. "
     "Windows are tuned with σ as the paper states it.",
-    "The appendix introduces its parameters as those of “the algorithms we compared R-less/ed-UCB with”; R-less/ed-UCB "
-    "does not appear in this paper.",
+    "The appendix introduces its parameters as those of “the algorithms we compared R-less/ed-UCB with”, which it "
+    "names nowhere else.",
     "On the world with σ = 0.001 the paper shows figures only, with no sentence about them, and of the general abrupt "
     "world it says that “similar conclusions can be drawn”. The sentences on σ = 0.0001 and on the abrupt world are "
     "put to the test there too, marked as ours.",

@@ -12,10 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator, operator_names
-
 __all__ = ["Mutant", "mutants_of"]
 
 # One or two replacements for each operator: the others (a shift for a sum, say) fail in any test that runs the line.
@@ -77,6 +73,11 @@ def _meaning(source: str) -> str | None:
 
 
 def _of_cosmic_ray(source: str) -> Iterator[tuple[str, int, str]]:
+    # imported here, so that the script can tell how it is used where cosmic-ray is not installed
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator, operator_names
+
     tree, ignored = get_ast(source), _ignored(source)
     for name in sorted(operator_names()):
         kind = name.partition("/")[2]

@@ -119,9 +119,9 @@ def test_the_paper_at_a_small_size(engine, out, capsys):
     assert {"quote", "test", "figures", "verdict", "comparisons"} <= claims[0].keys()
     assert (out / "claims.md").read_text().count("\n## ") == len(claims) + 3  # readings, untested sentences, notes
     table = pd.read_parquet(out / "table.parquet")
-    assert len(table) == (64 + 23 + 16) * 12 * 20  # 16 agents on 4 worlds, and other readings of their tuning
+    assert len(table) == (64 + 19 + 16) * 12 * 20  # 16 agents on 4 worlds, and other readings of their tuning
     summary = pd.read_csv(out / "summary.csv")
-    assert len(summary) == 4 * (8 + 11) + 23 + 4 * 5
+    assert len(summary) == 4 * (8 + 11) + 19 + 4 * 5
     assert (summary["low"] <= summary["final_regret"]).all()
     page = (out / "report.html").read_text()
     for must in ("the paper gives no σ for the abrupt worlds", "t ≈ 12,000", "code of the engine", "bootstrap"):

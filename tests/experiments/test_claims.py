@@ -114,7 +114,7 @@ def test_best_from_tells_the_round_from_which_it_leads():
     late = np.where(ROUNDS <= 1_000, 0.4, 0.05)
     found = decisions.best_from("a", ("a", "b"), (40_000, 50_000))(evidence(noise=0, a=late, b=0.2))
     assert found.verdict is HOLDS
-    assert "a has the least mean regret from round 2,350 on, after b" in found.figures
+    assert "a has the least mean regret in rounds 2,350 to 5,000; else b" in found.figures
     early = decisions.best_from("a", ("a", "b"), (10_000,))(evidence(noise=0.1, a=late, b=0.2))
     assert early.verdict is FAILS
 
@@ -278,6 +278,25 @@ def test_equal_sentences_share_the_interval_of_one():
     values = np.random.default_rng(4).normal(size=40)
     for test in less([Pair("a", "b", np.zeros(40), values)] * 5):
         assert test.shared == (test.low, test.high)
+
+
+def test_what_is_clearly_true_does_not_make_the_others_harder_to_refute():
+    rng = np.random.default_rng(2)
+    doubtful, far = alike(rng), [clear(rng) for _ in range(20)]
+    alone, among = less([doubtful])[0], less([doubtful, *far])[0]
+    assert among.shared == alone.shared
+    counted = less([doubtful, *far], needed="number")[0]
+    assert counted.shared[0] < alone.low < alone.high < counted.shared[1]
+    together = equal([doubtful, *(Pair("x", "y", np.full(30, 9.0), 9 + rng.normal(size=30)) for _ in range(20))], 0.5)
+    assert together[0].shared == equal([doubtful], 0.5)[0].shared
+
+
+def test_the_mean_of_a_curve_is_its_height_over_the_horizon():
+    early = np.where(ROUNDS <= 2_500, 0.2, 0.0)  # 500 in the end, as 0.1 throughout
+    found = decisions.least("b", "ab", decisions.mean_regret)(evidence(a=early, b=0.1, noise=1.0))
+    assert found.verdict is HOLDS
+    assert found.tests[0].right_mean == pytest.approx((250 + 500) / 2, rel=0.02)
+    assert found.tests[0].left_mean == pytest.approx(250, rel=0.03)
 
 
 LEVEL_MISSED = 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)  # of 200 trials, three standard errors above 5 %

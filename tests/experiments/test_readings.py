@@ -225,7 +225,6 @@ def test_other_tunings_have_the_values_of_their_formulas(world):
     assert words["Rexp3 (0.001 T)"] == {"batch": int(np.ceil(batch))} == {"batch": 285}
     assert words["γ-SWGTS (γ = ¼)"] == {"gamma": 0.25}
     assert words["Ser4 (factor 1)"] == {"factor": 1.0}
-    assert words["Ser4 (δ = 0.05)"] == {"delta": 0.05}
     if "brupt" in world:
         assert words["Ser4 (N = switches)"]["phi"] == pytest.approx(np.sqrt(3 / (50_000 * 10 * np.log(500_000))))
         assert words["SW-KL-UCB (as stated, else 0.0001)"] == {"window": 1_585}
@@ -243,3 +242,30 @@ def test_another_reading_must_stand_for_an_agent_of_the_experiment():
     world, ts = WorldEntry.of("NSBandit-Abrupt-v0"), AgentEntry.of("ts")
     with pytest.raises(ValueError, match="agent that another reading stands for"):
         Experiment(worlds=(world,), agents=(ts, AgentEntry.of("ucb").standing_for("kl-ucb")))
+
+
+def test_an_example_shows_a_choice_alone_deciding_and_together_with_what():
+    found = judged(a=0.1, b=0.05, c=0.05, bad_b=0.4)  # the tuning of b decides only if c is left out
+    (all_, two), (well, badly) = WHO.readings, TUNED.readings
+    assert {each: finding.verdict for each, finding in found.example(TUNED).items()} == {
+        (two, well): FAILS,
+        (two, badly): HOLDS,
+    }
+    assert {each: finding.verdict for each, finding in found.example(WHO).items()} == {
+        (all_, badly): FAILS,
+        (two, badly): HOLDS,
+    }
+    assert judged(a=0.1, b=0.2, c=0.3).example(WHO) == {}
+
+
+@pytest.mark.parametrize(
+    ("b", "bad_b", "words"),
+    [
+        (0.2, 0.4, "holds"),
+        (0.1, 0.4, "holds or undecided, depending on the reading"),
+        (0.1, 0.05, "does not hold or undecided, depending on the reading"),
+        (0.2, 0.05, "depends on the reading"),
+    ],
+)
+def test_a_verdict_that_no_reading_refutes_is_told_from_one_that_some_does(b, bad_b, words):
+    assert judged(a=0.1, b=b, c=0.3, bad_b=bad_b).words == words

@@ -52,7 +52,7 @@ def test_file_names_are_safe_and_differ():
     assert unit_of(agent="a" * 300).file_name("v") != unit_of(agent="a" * 300 + "b").file_name("v")
 
 
-def test_the_paper_is_206_units_of_which_none_is_asked_twice():
+def test_the_paper_is_198_units_of_which_none_is_asked_twice():
     study = paper_study.study()
     asked = [
         unit
@@ -61,12 +61,12 @@ def test_the_paper_is_206_units_of_which_none_is_asked_twice():
         for agent in experiment.agents
         for unit in blocks_of(experiment, world, agent)
     ]
-    # 4 worlds × 16 agents, and 6 + 6 + 6 + 5 other readings of the tuning of four of them, and of γ for 4 more windows
-    assert len(units_of(study)) == len(set(asked)) == 2 * (4 * 16 + 23 + 4 * 4)
+    # 4 worlds × 16 agents, and 5 + 5 + 5 + 4 other readings of the tuning of four of them, and of γ for 4 more windows
+    assert len(units_of(study)) == len(set(asked)) == 2 * (4 * 16 + 19 + 4 * 4)
     assert (
-        len(asked) == (4 * (8 + 11) + 23 + 4 * 5) * 2
+        len(asked) == (4 * (8 + 11) + 19 + 4 * 5) * 2
     )  # α = 0.5 of both samplers and α = 1 are in the comparison already
-    assert sum(unit.runs for unit in units_of(study)) * 50_000 == 257_500_000
+    assert sum(unit.runs for unit in units_of(study)) * 50_000 == 247_500_000
 
 
 def test_parameters_are_part_of_the_identity_and_not_only_of_the_readable_name():

@@ -19,6 +19,7 @@ __all__ = [
     "conjunction",
     "final",
     "least",
+    "mean_regret",
     "mean_se",
     "ordered",
     "pair_of",
@@ -36,6 +37,12 @@ Quantity = Callable[[Runs, Evidence], Floats]
 def final(curves: Runs, evidence: Evidence) -> Floats:
     """Cumulative regret in round T."""
     return curves.final
+
+
+def mean_regret(curves: Runs, evidence: Evidence) -> Floats:
+    """The cumulative regret, averaged over the whole horizon: the mean height of the curve."""
+    heights = [curves.at(evidence.horizon * k / 50) for k in range(1, 51)]
+    return np.asarray(np.mean(heights, axis=0))
 
 
 def suboptimal_pulls(curves: Runs, evidence: Evidence) -> Floats:
@@ -64,7 +71,7 @@ def mean_se(values: Floats) -> str:
     """A text with the mean and its standard error."""
     se = float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
     if abs(values.mean()) < 10:
-        return f"{values.mean():.3g} ± {se:.1g}"
+        return f"{values.mean():.3g} ± {se if se > 1e-9 else 0:.1g}"
     return f"{values.mean():,.0f} ± {se:,.{0 if se >= 9.95 else 1}f}"
 
 
@@ -155,18 +162,20 @@ def best_from(who: str, among: Sequence[str], rounds: Sequence[float]) -> Decide
 
 
 def leads_from(evidence: Evidence, who: str, others: Sequence[str]) -> str:
-    """A text that says from which round on one label has the least mean regret."""
+    """A text that says in which rounds one label has the least mean regret, and who has it else."""
     rounds = evidence.curves[who].rounds
     mine = evidence.curves[who].regret.mean(axis=0)
     rivals = np.stack([evidence.curves[other].regret.mean(axis=0) for other in others])
-    behind = np.flatnonzero(mine >= rivals.min(axis=0))
-    if len(behind) == 0:
-        return f"{who} has the least mean regret from the start"
-    last = behind[-1]
-    best = others[int(rivals[:, last].argmin())]
-    if last == len(rounds) - 1:
-        return f"{best} has less mean regret than {who} at the end"
-    return f"{who} has the least mean regret from round {rounds[last + 1]:,} on, after {best}"
+    leads = np.concatenate(([False], mine < rivals.min(axis=0), [False]))
+    starts, stops = np.flatnonzero(leads[1:] & ~leads[:-1]), np.flatnonzero(leads[:-1] & ~leads[1:])
+    spans = [f"{rounds[first]:,} to {rounds[after - 1]:,}" for first, after in zip(starts, stops, strict=True)]
+    if not spans:
+        return f"{evidence.name(who)} never has the least mean regret"
+    behind = np.flatnonzero(~leads[1:-1])
+    rest = [evidence.name(others[int(place)]) for place in rivals[:, behind].argmin(axis=0)]
+    others_ = f"; else {', '.join(dict.fromkeys(rest))}" if rest else ""
+    shown = spans if len(spans) <= 4 else [*spans[:2], "…", spans[-1]]
+    return f"{evidence.name(who)} has the least mean regret in rounds {', '.join(shown)}{others_}"
 
 
 def collapse(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,14 +32,22 @@ _KNOWN: OrderedDict[bytes, Resampled] = OrderedDict()
 MOST_KNOWN = 2_000  # 80 kB each
 
 
-def intervals_of(differences: Sequence[Floats]) -> list[tuple[Interval, Interval]]:
-    """For each of several (R,) differences its own interval, and the one that holds for all of them together.
+def intervals_of(
+    differences: Sequence[Floats], settled: Callable[[int, Interval], bool]
+) -> list[tuple[Interval, Interval]]:
+    """For each of several (R,) differences its own interval, and the one that holds for several of them together.
 
-    The latter comes from the largest and the least t of all of them, resampled together.
+    The latter comes from the largest and the least t of all that are not settled, resampled together.
+
+    Args:
+        differences: the differences.
+        settled: a function from a place and its own interval to whether that difference cannot be a matter of luck, so
+            that the others need not be stricter for it.
     """
     resampled = _resampled(differences)
-    least, largest = resampled[0].t.copy(), resampled[0].t.copy()
-    for each in resampled[1:]:
+    left = [each for place, each in enumerate(resampled) if not settled(place, each.own)] or resampled[:1]
+    least, largest = left[0].t.copy(), left[0].t.copy()
+    for each in left[1:]:
         np.minimum(least, each.t, out=least)
         np.maximum(largest, each.t, out=largest)
     (low, _), (_, high) = _tails(least), _tails(largest)

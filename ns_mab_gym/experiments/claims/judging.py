@@ -103,6 +103,26 @@ class Judgement:
             found.setdefault(self.findings[readings].verdict, readings)
         return {readings: self.findings[readings] for readings in found.values() if readings != first}
 
+    def example(self, choice: Choice) -> dict[Readings, Finding]:
+        """Combinations that differ in one choice alone and not in the same verdict, nearest to the first readings."""
+        place, first = self.choices.index(choice), next(iter(self.findings))
+        nearest = sorted(self.findings, key=lambda each: sum(a is not b for a, b in zip(each, first, strict=True)))
+        for readings in nearest:
+            others = [(*readings[:place], each, *readings[place + 1 :]) for each in choice.readings]
+            if len({self.findings[each].verdict for each in others}) > 1:
+                return {each: self.findings[each] for each in others}
+        return {}
+
+    @property
+    def words(self) -> str:
+        """The verdict in words; one that no reading refutes is told from one that some reading does."""
+        verdicts = {finding.verdict for finding in self.findings.values()}
+        if verdicts == {Verdict.HOLDS, Verdict.UNDECIDED}:
+            return "holds or undecided, depending on the reading"
+        if verdicts == {Verdict.FAILS, Verdict.UNDECIDED}:
+            return "does not hold or undecided, depending on the reading"
+        return self.verdict.value
+
     def alone(self, choice: Choice) -> dict[Reading, Finding]:
         """The findings under each reading of one choice, with the first reading of every other."""
         place, first = self.choices.index(choice), next(iter(self.findings))

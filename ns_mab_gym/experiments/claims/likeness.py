@@ -27,7 +27,7 @@ def same_verdicts(here: str, there: str, claims: Sequence[Claim], exceptions: in
         same = len(both) - len(opposite) - len(open_)
         figures = (
             f"{same} of {len(both)} sentences have the same verdict on both worlds; opposite: "
-            f"{'; '.join(opposite) or 'none'}; undecided on one of them: {'; '.join(open_) or 'none'}"
+            f"{'; '.join(opposite) or 'none'}; undecided on one or both: {'; '.join(open_) or 'none'}"
         )
         return Finding(verdict, figures, instead=f"opposite verdicts: {'; '.join(opposite)}")
 
@@ -44,7 +44,7 @@ def _verdict(claim: Claim, evidence: Evidence, world: str) -> Verdict:
 
 
 def all_hold(claims: Sequence[Claim]) -> Decide:
-    """Decides whether every one of several claims holds on this world."""
+    """Decides whether every one of several claims holds on this world; each is judged for itself, at its own level."""
 
     def decide(evidence: Evidence) -> Finding:
         found = {claim.key: claim.decide(evidence) for claim in claims}

@@ -76,8 +76,12 @@ def faster_after(labels: Sequence[str], changes: Sequence[float], span: float) -
         tests = less(pairs)
         true = sum(test.answer is True for test in tests)
         open_ = [f"{test.left.removesuffix(' before')} at {test.where}" for test in tests if test.answer is None]
-        figures = f"{true} of {len(tests)} (algorithm, change) pairs" + "".join(f"; open: {each}" for each in open_)
         slower = [f"{test.left.removesuffix(' before')} at {test.where}" for test in tests if test.answer is False]
+        figures = (
+            f"{true} of {len(tests)} (algorithm, change) pairs"
+            + "".join(f"; slower: {each}" for each in slower)
+            + "".join(f"; open: {each}" for each in open_)
+        )
         return conjunction(figures, tests, f"less regret after the change than before: {'; '.join(slower)}")
 
     return decide
@@ -135,6 +139,7 @@ def never_settles(
                     Pair(few, much, limit, mine, where) if label in small else Pair(much, few, mine, limit, where)
                 )
         words = "; ".join(f"{label} {', '.join(f'{each:.0%}' for each in each_)}" for label, each_ in shares.items())
-        return conjunction(f"regret in the last third of each phase, as a share of random play's: {words}", less(pairs))
+        rounds = ", ".join(f"{evidence.round(first) + 1:,.0f} to {evidence.round(last):,.0f}" for first, last in late)
+        return conjunction(f"regret in rounds {rounds}, as a share of random play's: {words}", less(pairs))
 
     return decide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .decisions import Decide, against, final, ordered, pair_of, ranking
+from .decisions import Decide, Quantity, against, final, ordered, pair_of, ranking
 from .evidence import Evidence
 from .rules import Finding, Verdict, less, verdict_all
 
@@ -76,9 +76,9 @@ def moderate(who: str, among: Sequence[str], least: int) -> Decide:
     return decide
 
 
-def last_places(who: Sequence[str], among: Sequence[str]) -> Decide:
-    """Decides whether each of several labels has more final regret than each of the others."""
-    return ordered([(other, each) for other in among if other not in who for each in who])
+def last_places(who: Sequence[str], among: Sequence[str], quantity: Quantity = final) -> Decide:
+    """Decides whether each of several labels has more of a quantity than each of the others."""
+    return ordered([(other, each) for other in among if other not in who for each in who], quantity)
 
 
 def same_order(here: str, there: str, groups: Sequence[Sequence[str]], exceptions: int) -> Decide:

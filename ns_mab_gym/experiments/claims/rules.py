@@ -2,12 +2,12 @@
 
 The rule is the same for every claim. A claim is a set of sentences "A has less regret than B", of which all must be
 true, or some, or a certain number. Each is tested on the differences B − A of runs that share their luck, by 95 %
-bootstrap-t intervals: its own, and one that holds for all sentences of the claim together (from the largest t of all).
+bootstrap-t intervals: its own, and a shared one that holds for all sentences together (from the largest t of all).
 Where all must be true, a sentence is true by its own interval, because a claim that holds by luck would need luck in
-every false sentence; it is false by the shared interval, because one false sentence is enough, and one of many is
-easily false by luck. Where one true sentence is enough it is the other way round, and where some must be counted the
-shared interval decides both. A sentence is true if the interval lies above the margin (0 unless the claim says more),
-false if it lies below it, and open otherwise; with fewer than ten runs all are open.
+every false sentence; it is false by the interval shared with all that are not true, because one false sentence is
+enough, and one of many is easily false by luck. Where one true sentence is enough it is the other way round, and where
+some must be counted the interval shared by all decides both. A sentence is true if the interval lies above the margin
+(0 unless the claim says more), false if it lies below it, and open otherwise; with fewer than ten runs all are open.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Test:
         low: the lower end of its own interval of the difference right − left.
         high: the upper end.
         answer: whether it is true; None if it is open.
-        shared: the interval that holds for all sentences of the claim together.
+        shared: the interval that holds for all sentences together that are not settled by their own.
     """
 
     __test__ = False  # tells pytest that this is not a test class
@@ -133,7 +133,11 @@ def less(
         true_by, false_by = _deciding(own, shared, needed)
         return True if true_by[0] > limit else False if false_by[1] < limit else None
 
-    return _tests(pairs, answer)
+    def settled(own: Interval, base: float) -> bool:
+        limit = margin * (base if scale is None else scale)
+        return (needed == "all" and own[0] > limit) or (needed == "any" and own[1] < limit)
+
+    return _tests(pairs, answer, settled)
 
 
 def equal(pairs: Sequence[Pair], margin: float, *, scale: float | None = None) -> list[Test]:
@@ -145,7 +149,11 @@ def equal(pairs: Sequence[Pair], margin: float, *, scale: float | None = None) -
         outside = shared[0] > limit or shared[1] < -limit
         return True if inside else False if outside else None
 
-    return _tests(pairs, answer)
+    def settled(own: Interval, base: float) -> bool:
+        limit = margin * (base if scale is None else scale)
+        return -limit < own[0] and own[1] < limit
+
+    return _tests(pairs, answer, settled)
 
 
 def _deciding(own: Interval, shared: Interval, needed: Needed) -> tuple[Interval, Interval]:
@@ -153,12 +161,16 @@ def _deciding(own: Interval, shared: Interval, needed: Needed) -> tuple[Interval
     return own if needed == "all" else shared, own if needed == "any" else shared
 
 
-def _tests(pairs: Sequence[Pair], answer: Callable[[Interval, Interval, float], bool | None]) -> list[Test]:
+def _tests(
+    pairs: Sequence[Pair],
+    answer: Callable[[Interval, Interval, float], bool | None],
+    settled: Callable[[Interval, float], bool],
+) -> list[Test]:
     differences = [pair.right_values - pair.left_values for pair in pairs]
     enough = len(differences[0]) >= FEWEST_RUNS
     endless = [((-np.inf, np.inf), (-np.inf, np.inf))] * len(pairs)
-    intervals = intervals_of(differences) if enough else endless
     lefts = np.mean([pair.left_values for pair in pairs], axis=1).tolist()
+    intervals = intervals_of(differences, lambda place, own: settled(own, lefts[place])) if enough else endless
     rights = np.mean([pair.right_values for pair in pairs], axis=1).tolist()
     return [
         Test(

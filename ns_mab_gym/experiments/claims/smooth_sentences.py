@@ -12,7 +12,9 @@ from ..paper_names import (
 )
 from . import decisions, likeness, over_time, places, world_facts
 from .abrupt_sentences import MODERATE, SENSITIVITY, VIABLE
+from .evidence import Evidence
 from .judging import Claim
+from .rules import Finding
 from .wordings import (
     EVERYBODY,
     LAST,
@@ -26,11 +28,47 @@ from .wordings import (
     margin,
     margin_in_words,
     rivals,
+    similar_in_words,
     small_worst,
     windows,
 )
 
 __all__ = ["SMOOTH_CLAIMS", "TURN"]
+
+SMALL = Claim(
+    "small windows explore too much",
+    "for small sliding window sizes, the algorithms tend to explore more than is needed",
+    lambda e: (
+        f"for both samplers, more final regret with window {in_rounds(e.read(open_.SMALLER))} than with each larger one"
+    ),
+    lambda e: decisions.ordered(small_worst(e.read(open_.SMALLER)))(e),
+    (open_.SMALLER, open_.GAMMA),
+)
+
+COLLAPSE = Claim(
+    "large windows collapse",
+    "for larger values of the window size, the performance tends to collapse to almost the same regret curve",
+    lambda e: (
+        f"for both samplers, windows {in_rounds(larger(e))} lie within {margin_in_words(e)} of each other at "
+        "rounds 20,000, 30,000, 40,000, 50,000"
+    ),
+    lambda e: decisions.collapse(
+        [[sensitivity_label(s, a) for a in larger(e)] for s in SAMPLERS],
+        (20_000, 30_000, 40_000, LAST),
+        *margin(e),
+    )(e),
+    (open_.LARGER, open_.CLOSENESS, open_.GAMMA),
+)
+
+
+def _similar(evidence: Evidence) -> Finding:
+    """Whether windows matter as in the abrupt world: by what is said there, by what is said here, or by their order."""
+    way = evidence.read(open_.SAME_BEHAVIOUR)
+    if way == "order":
+        both = [windows(sampler) for sampler in SAMPLERS]
+        return places.same_order(evidence.world, ABRUPT, both, exceptions=2)(evidence)
+    return likeness.all_hold(SENSITIVITY if way == "there" else (SMALL, COLLAPSE))(evidence)
+
 
 SMOOTH_CLAIMS = (
     Claim(
@@ -81,48 +119,16 @@ SMOOTH_CLAIMS = (
         (open_.MEASURE,),
     ),
     MODERATE,
-    Claim(
-        "small windows explore too much",
-        "for small sliding window sizes, the algorithms tend to explore more than is needed",
-        lambda e: (
-            f"for both samplers, more final regret with window {in_rounds(e.read(open_.SMALLER))} than with each "
-            "larger one"
-        ),
-        lambda e: decisions.ordered(small_worst(e.read(open_.SMALLER)))(e),
-        (open_.SMALLER, open_.GAMMA),
-    ),
+    SMALL,
     Claim(
         "sensitivity as in the abrupt world",
         "The behavior is similar to what we presented in the abruptly-changing scenario.",
-        lambda e: (
-            "as the text says of the abrupt worlds: the smallest window is the worst, Beta-SWTS is best at the "
-            "suggested one, and γ-SWGTS at α = 0.8"
-            if e.read(open_.ALIKE) == "said"
-            else "of the ten pairs of windows of each sampler, at most two of all twenty are in opposite order of "
-            "final regret in this world and in the abrupt one"
-        ),
-        lambda e: (
-            likeness.all_hold(SENSITIVITY)(e)
-            if e.read(open_.ALIKE) == "said"
-            else places.same_order(e.world, ABRUPT, [windows(sampler) for sampler in SAMPLERS], exceptions=2)(e)
-        ),
-        (open_.ALIKE, open_.GAMMA),
+        similar_in_words,
+        _similar,
+        (open_.SAME_BEHAVIOUR, open_.SMALLER, open_.LARGER, open_.CLOSENESS, open_.GAMMA),
         beside=(ABRUPT,),
     ),
-    Claim(
-        "large windows collapse",
-        "for larger values of the window size, the performance tends to collapse to almost the same regret curve",
-        lambda e: (
-            f"for both samplers, windows {in_rounds(larger(e))} lie within {margin_in_words(e)} of each other at "
-            "rounds 20,000, 30,000, 40,000, 50,000"
-        ),
-        lambda e: decisions.collapse(
-            [[sensitivity_label(s, a) for a in larger(e)] for s in SAMPLERS],
-            (20_000, 30_000, 40_000, LAST),
-            *margin(e),
-        )(e),
-        (open_.LARGER, open_.CLOSENESS, open_.GAMMA),
-    ),
+    COLLAPSE,
     Claim(
         "α = 1 clearly worse",
         "for α = 1, i.e., using the classical TS, would provide a significantly large regret",
