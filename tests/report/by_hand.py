@@ -57,6 +57,8 @@ LASTS = Claim(
     lambda evidence: f"for {evidence.read(SPAN)} rounds",
     lambda evidence: Finding(Verdict.HOLDS if evidence.read(SPAN) == 1 else Verdict.UNDECIDED, "lasted"),
     (SPAN,),
+    ours=True,
+    said_of="elsewhere",
 )
 
 

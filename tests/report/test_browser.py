@@ -75,18 +75,36 @@ def test_nothing_sticks_out_sideways(visit: Visit, report: str, width: int, requ
 def test_links_lead_to_their_sections(visit: Visit, paper_report: Path):
     page = visit(paper_report)
     contents = page.locator("nav a")
-    assert contents.all_text_contents() == ["Verdicts", "Readings", "Worlds", "Notes", "Settings and provenance"]
+    assert contents.all_text_contents() == [
+        "Verdicts",
+        "Readings",
+        "Not tested",
+        "Worlds",
+        "Notes",
+        "Settings and provenance",
+    ]
     worlds = page.locator("figcaption a")
     expect(worlds).to_have_count(4)
     for link in (*contents.all(), *worlds.all()):
         link.click()
         expect(page.locator(":target")).to_be_in_viewport()
-        if (words := link.text_content()) not in ("Verdicts", "Worlds"):
+        if (words := link.text_content()) not in ("Verdicts", "Not tested", "Worlds"):
             expect(page.locator(":target")).to_have_text(str(words))
     nowhere = "[...document.querySelectorAll('a[href]')].filter(a => !document.getElementById(a.hash.slice(1))).length"
     assert page.evaluate(nowhere) == 0
     twice = "(ids => ids.length - new Set(ids).size)([...document.querySelectorAll('[id]')].map(each => each.id))"
     assert page.evaluate(twice) == 0
+
+
+def test_a_link_to_a_claim_leaves_its_verdict_in_view(visit: Visit, paper_report: Path):
+    page = visit(paper_report)
+    page.locator("#matrix tbody th a").nth(3).click()
+    badge = page.locator("tr:has(:target) .found .badge").first
+    expect(badge).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": PHONE, "height": 900})
+    settings = page.locator("table.wide")
+    assert settings.evaluate("table => table.offsetWidth") >= 600  # four columns need it; it scrolls in its own box
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
 
 
 def test_hostile_texts_are_shown_and_run_nothing(

@@ -60,6 +60,9 @@ def assert_all_readings(page: Page) -> None:
     assert page.locator("[data-now]").all_text_contents() == ["1", "0", "0", "3"]
     expect(page.locator(".deciding").first).to_be_visible()
     expect(page.get_by_role("button", name="Reset to all readings")).to_be_disabled()
+    assert page.locator("#bar select").evaluate_all("all => all.map(each => each.value)") == ["", "", ""]
+    words = page.locator("[data-now] + span").all_text_contents()
+    assert words == ["holds", "do not hold", "are open", "depend on the reading"]
 
 
 def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings_them_back(
@@ -70,6 +73,8 @@ def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings
     choose(page, "tuning of b", "boldly")
     assert signs(page) == ["holds", "holds", "no", "holds", "holds"]
     assert page.locator("[data-now]").all_text_contents() == ["3", "1", "0", "0"]
+    words = page.locator("[data-now] + span").all_text_contents()
+    assert words == ["hold", "does not hold", "are open", "depend on the reading"]
     expect(page.locator(".found[data-judged='0']")).to_have_text(
         re.compile(r"^holds here\s+a 200, b 50, c 160\.\s*$"), use_inner_text=True
     )
@@ -85,6 +90,8 @@ def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings
     page.get_by_role("button", name="Reset to all readings").click()
     expect(page.locator("#bar output")).to_have_text("All readings")
     assert_all_readings(page)
+    choose(page, "tuning of b", "as said")  # the first reading, which can be chosen again
+    assert signs(page) == ["no", "holds", "no", "holds", "holds"]
 
 
 def test_who_is_not_compared_is_not_shown(visit: Visit, hand_report: Path):
@@ -110,10 +117,11 @@ def test_the_meaning_of_a_sentence_changes_its_test_and_its_verdict(visit: Visit
     assert signs(page) == ["no", "holds", "no", "open", "holds"]  # the others by their first readings
     assert finals(page) == FIRST
     expect(page.get_by_label("who", exact=True)).to_have_value("0")  # which now counts, and is seen to count
-    expect(page.locator("#bar output")).to_have_text("how long: long")
+    expect(page.locator("#bar output")).to_have_text("how long: long; first reading of the 2 others")
     expect(page.locator(".found[data-judged='2'] .one")).to_contain_text("By 30 runs: holds lasted, with 30.")
+    expect(page.locator(".found[data-judged='2'] .one")).to_contain_text("here† said of elsewhere")
     choose(page, "how long", "short")
-    expect(page.locator("#bar output")).to_have_text("The first readings")
+    expect(page.locator("#bar output")).to_have_text("First reading of every choice")
     assert signs(page) == ["no", "holds", "no", "holds", "holds"]
 
 
@@ -137,17 +145,6 @@ def test_readings_are_chosen_from_the_keyboard(visit: Visit, hand_report: Path):
     expect(page.locator("#bar output")).to_have_text("All readings")
     expect(page.get_by_label("who", exact=True)).to_be_focused()
     assert_all_readings(page)
-
-
-def test_every_switch_has_a_name_and_a_question(visit: Visit, paper_report: Path):
-    page = visit(paper_report)
-    page.locator("#bar summary").click()
-    boxes = page.get_by_role("form", name="Readings").get_by_role("combobox")
-    expect(boxes).to_have_count(page.locator("[id^=choice-]").count())
-    for box in boxes.all():
-        assert box.evaluate("each => each.labels[0].textContent.length > 2 && each.title.endsWith('?')")
-    about = [choice.key for choice in (paper_readings.RIVALS, *paper_readings.TUNINGS)]
-    expect(page.locator("#bar .agents label")).to_have_text(about)
 
 
 def test_a_curve_that_the_reader_switched_off_stays_off(visit: Visit, hand_report: Path):

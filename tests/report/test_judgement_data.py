@@ -99,7 +99,7 @@ def test_tests_against_a_claim_are_kept_as_the_page_says_them():
     judgement = Judgement((), {(): finding}, {(): "t"}, 10)
     data = data_of([Judged(Claim("k", "q", "t", lambda _: finding), "here", judgement)])
     *_, comparisons, kept = data["judged"][0][0]["findings"][0]
-    assert text(data, comparisons) == "0 of 14 paired comparisons are true"
+    assert text(data, comparisons) == "Paired comparisons: 0 true, 0 open, 14 false; against the claim"
     assert [text(data, each) for each in kept] == [*map(str, against[:12]), "and 2 more"]
 
 

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,14 +101,27 @@ def test_a_verdict_that_depends_says_on_what_and_what_each_reading_gives():
     assert rows[2:] == [
         ["b best", "depends on tuning of b", "–", "holds", "–"],
         ["a best", "depends on who, tuning of b", "–", "", ""],
-        ["it lasts", "depends on how long", "holds", "", ""],
+        ["it lasts", "depends† on how long", "holds", "", ""],
     ]
     found = " ".join(tables[2][2][1].split())
     assert found == (
-        "depends here Is c compared? no with c figures a 200, b 250, c 160. holds without c figures a 200, b 250. "
-        "How is b tuned? together with other readings only; alone it changes nothing "
+        "depends on the reading here Is c compared? no with c figures a 200, b 250, c 160. "
+        "holds without c figures a 200, b 250. "
+        "How is b tuned? alone it changes nothing; together with other readings: "
+        "holds as said and without c figures a 200, b 250. no boldly and without c figures a 200, b 50. "
         "Under the first readings (does not hold): a 200, b 250, c 160. Instead: c is."
     )
+
+
+def test_a_verdict_by_more_runs_that_depends_says_on_what_too():
+    page = by_hand.page()
+    page.judged = [replace(each, later=replace(each.now, runs=30)) for each in by_hand.judged()]
+    found = " ".join(Reader(page.html()).tables[2][3][1].split())
+    said = "holds or undecided, depending on the reading"
+    depends = (
+        "For how long? holds short figures lasted. open long figures lasted. Under the first readings (holds): lasted."
+    )
+    assert found == f"{said} here† said of elsewhere {depends} By 30 runs: {said} {depends}"
 
 
 def test_the_readings_with_their_reasons_are_in_the_page():
@@ -123,9 +137,24 @@ def test_the_readings_with_their_reasons_are_in_the_page():
 
 def test_the_first_lines_say_what_was_run():
     texts = Reader(by_hand.page().html()).texts
-    assert texts[texts.index("typed") + 1] == " · today · 3 runs · 100 rounds · seed 0"
-    counts = [text for text in texts if text.endswith(("hold", "are open", "depend on the reading"))]
-    assert counts == [" hold", " do not hold", " are open", " depend on the reading"] * 2
+    assert texts[texts.index("typed") + 1] == " · today · 3 runs, further runs to 30 · 100 rounds · seed 0"
+    first = texts.index("4 sentences tested by 3 runs:")
+    counts = " ".join("".join(texts[first : texts.index("What the paper says, and what the runs show")]).split())
+    assert counts.startswith(
+        "4 sentences tested by 3 runs: 1 holds0 do not hold0 are open3 depend on the reading "
+        "1 of them again by 30 runs: 1 holds0 do not hold0 are open0 depend on the reading"
+    )
+
+
+def test_without_further_runs_the_first_lines_name_none(make_page: MakePage):
+    assert not [text for text in Reader(make_page(THREE).html()).texts if "further runs" in text]
+
+
+def test_the_contents_name_the_sentences_that_were_not_tested_if_there_are_any():
+    page = by_hand.page()
+    assert "Not tested" not in Reader(page.html()).texts
+    page.untested = [Untested("a belief", "no run decides it")]
+    assert "Not tested" in Reader(page.html()).texts
 
 
 def test_without_claims_there_are_no_verdicts(make_page: MakePage):

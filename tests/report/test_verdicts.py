@@ -48,6 +48,7 @@ def test_claims_are_grouped_and_counted():
         ]
     )
     assert (shown.total, [count.number for count in shown.counts]) == (4, [1, 2, 1, 0])
+    assert [count.words for count in shown.counts] == ["holds", "do not hold", "is open", "depend on the reading"]
     assert (shown.again, shown.more_runs, shown.runs) == (0, "", "50")
     assert shown.worlds == ["here", "there"]
     signs = {row.key: {world: found.now.mark.sign for world, found in row.found.items()} for row in shown.claims}
@@ -80,7 +81,14 @@ def test_what_each_reading_of_a_deciding_choice_gives():
     assert [(each.switch.choice.key, each.alone) for each in a_best.now.deciding] == [
         ("who", True), ("tuning of b", False),
     ]  # fmt: skip
+    assert [[(each.reading, each.mark.sign) for each in deciding.under] for deciding in a_best.now.deciding] == [
+        [("with c", "no"), ("without c", "holds")],
+        [("as said and without c", "holds"), ("boldly and without c", "no")],
+    ]
+    assert a_best.now.deciding[1].under[1].pieces == ["a 200,", "b 50."]
     assert a_best.now.title == "depends on the reading: Is c compared? How is b tuned?"
+    assert lasts.now.title == "holds or undecided, depending on the reading: For how long?"
+    assert lasts.now.short == "holds or undecided, depending on the reading"
     assert (a_best.now.first.sign, b_best.instead) == ("no", "c is")
     assert lasts.later is not None
     assert (lasts.now.mark.sign, lasts.later.mark.sign, lasts.later.title) == ("depends", "holds", "holds")
@@ -100,14 +108,27 @@ def test_figures_are_split_after_commas_but_not_inside_of_numbers():
 def test_at_most_twelve_tests_against_a_claim_are_shown(count: int):
     tests = answered([True] * 5 + [False] * count)
     shown = found(judged("one", "here", FAILS, tests=tests, exceptions=tests[5:]))
-    assert shown.comparisons == f"5 of {5 + count} paired comparisons are true"
+    assert shown.comparisons == f"Paired comparisons: 5 true, 0 open, {count} false; against the claim"
     assert shown.against[:12] == [str(test) for test in tests[5:17]]
     assert shown.against[12:] == ([f"and {count - 12} more"] if count > 12 else [])
 
 
-def test_an_open_comparison_does_not_count_as_true():
-    shown = found(judged("one", "here", UNDECIDED, tests=answered([True, None, False])))
-    assert shown.comparisons == "1 of 3 paired comparisons are true"
+@pytest.mark.parametrize(
+    ("answers", "listed", "words"),
+    [
+        ([True, True], 0, "2 true, 0 open, 0 false"),
+        ([None, None, True], 2, "1 true, 2 open, 0 false; open"),
+        ([None, False, True, True], 2, "2 true, 1 open, 1 false; against the claim"),
+        ([None, False], 1, "0 true, 1 open, 1 false; open"),  # the false one is not listed
+    ],
+)
+def test_comparisons_that_are_open_are_not_called_against_the_claim(
+    answers: Sequence[bool | None], listed: int, words: str
+):
+    tests = answered(answers)
+    shown = found(judged("one", "here", UNDECIDED, tests=tests, exceptions=tests[:listed]))
+    assert shown.comparisons == f"Paired comparisons: {words}"
+    assert len(shown.against) == listed
 
 
 def test_a_claim_decided_without_runs_has_no_comparisons():

@@ -18,7 +18,7 @@ MOST_EXCEPTIONS = 12
 
 @dataclass(frozen=True)
 class Under:
-    """What one reading of a choice gives, with the first reading of every other choice."""
+    """What one reading of a choice gives; where a choice does not decide alone, with the other readings it needs."""
 
     reading: str
     mark: Mark
@@ -32,7 +32,7 @@ class Deciding:
     Attributes:
         switch: the choice.
         alone: whether it decides alone, and not only together with other readings.
-        under: what each of its readings gives.
+        under: what each of its readings gives, as near to the first readings as its verdicts differ.
     """
 
     switch: Switch
@@ -46,6 +46,7 @@ class Said:
 
     Attributes:
         mark: the verdict.
+        words: the verdict in words, which tell what is never refuted from what is.
         runs: the number of runs.
         deciding: the choices on which the verdict depends.
         first: the verdict under the first reading of every choice.
@@ -53,6 +54,7 @@ class Said:
     """
 
     mark: Mark
+    words: str
     runs: int
     deciding: list[Deciding]
     first: Mark
@@ -62,7 +64,12 @@ class Said:
     def title(self) -> str:
         """The verdict in full, with every question on which it depends."""
         questions = " ".join(each.switch.choice.question for each in self.deciding)
-        return f"{self.mark.full}: {questions}" if questions else self.mark.full
+        return f"{self.words}: {questions}" if questions else self.words
+
+    @property
+    def short(self) -> str:
+        """The verdict in a few words."""
+        return self.words if self.deciding else self.mark.short
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,8 @@ class Found:
         now: what the paper's number of runs says.
         later: what more runs say, where there are any.
         instead: what the runs show instead, if the claim does not hold under the first readings.
-        comparisons: how many of the paired comparisons are true; empty if there are none.
-        against: those that contradict the claim.
+        comparisons: how many of the paired comparisons are true, open and false, and which are listed.
+        against: those that contradict the claim, or leave it open.
     """
 
     number: int
@@ -109,24 +116,39 @@ def _said(judgement: Judgement, switches: Mapping[Choice, Switch]) -> Said:
     finding = judgement.finding
     deciding = [_deciding(judgement, switches[choice]) for choice in judgement.deciding]
     return Said(
-        MARKS[judgement.verdict], judgement.runs, deciding, MARKS[finding.verdict], pieces_of(f"{finding.figures}.")
+        mark=MARKS[judgement.verdict],
+        words=judgement.words,
+        runs=judgement.runs,
+        deciding=deciding,
+        first=MARKS[finding.verdict],
+        pieces=pieces_of(f"{finding.figures}."),
     )
 
 
 def _deciding(judgement: Judgement, switch: Switch) -> Deciding:
-    found = judgement.alone(switch.choice)
-    under = [Under(reading.name, MARKS[each.verdict], pieces_of(f"{each.figures}.")) for reading, each in found.items()]
-    return Deciding(switch, len({each.verdict for each in found.values()}) > 1, under)
+    """Readings of one choice that give different verdicts, each named with the others that differ from the first."""
+    place, first = judgement.choices.index(switch.choice), next(iter(judgement.findings))
+    under, alone = [], True
+    for readings, finding in judgement.example(switch.choice).items():
+        others = [each for at, each in enumerate(readings) if at != place and each is not first[at]]
+        names = " and ".join(each.name for each in (readings[place], *others))
+        under.append(Under(names, MARKS[finding.verdict], pieces_of(f"{finding.figures}.")))
+        alone = alone and not others
+    return Deciding(switch, alone, under)
 
 
 def comparisons_in_words(finding: Finding) -> str:
-    """How many of the paired comparisons are true; empty if there are none."""
-    true = sum(test.answer is True for test in finding.tests)
-    return f"{true} of {len(finding.tests)} paired comparisons are true" if finding.tests else ""
+    """How many of the paired comparisons are true, open and false, and what the list of exceptions has, if any."""
+    answers = [test.answer for test in finding.tests]
+    counts = ((answers.count(answer), word) for answer, word in ((True, "true"), (None, "open"), (False, "false")))
+    parts = [f"Paired comparisons: {', '.join(f'{count} {word}' for count, word in counts)}"] if answers else []
+    if finding.exceptions:
+        parts.append("against the claim" if any(test.answer is False for test in finding.exceptions) else "open")
+    return "; ".join(parts)
 
 
 def against_in_words(finding: Finding) -> list[str]:
-    """The tests that contradict a claim: the first twelve, and how many more there are."""
+    """The tests that contradict a claim or leave it open: the first twelve, and how many more there are."""
     shown = [str(test) for test in finding.exceptions[:MOST_EXCEPTIONS]]
     more = len(finding.exceptions) - len(shown)
     return [*shown, f"and {more} more"] if more else shown

@@ -17,19 +17,23 @@ class Mark(NamedTuple):
         sign: in a word, for the table at a glance.
         short: in two or three words.
         full: in full.
-        plural: what so many claims do, after their number.
+        singular: what one claim does, after the number.
+        plural: what several claims do, or none.
     """
 
     kind: str
     sign: str
     short: str
     full: str
+    singular: str
     plural: str
 
 
 MARKS = {
-    Verdict.HOLDS: Mark("holds", "holds", "holds", Verdict.HOLDS.value, "hold"),
-    Verdict.FAILS: Mark("fails", "no", "does not hold", Verdict.FAILS.value, "do not hold"),
-    Verdict.UNDECIDED: Mark("undecided", "open", "undecided", Verdict.UNDECIDED.value, "are open"),
-    Verdict.DEPENDS: Mark("depends", "depends", "depends", Verdict.DEPENDS.value, "depend on the reading"),
+    Verdict.HOLDS: Mark("holds", "holds", "holds", Verdict.HOLDS.value, "holds", "hold"),
+    Verdict.FAILS: Mark("fails", "no", "does not hold", Verdict.FAILS.value, "does not hold", "do not hold"),
+    Verdict.UNDECIDED: Mark("undecided", "open", "undecided", Verdict.UNDECIDED.value, "is open", "are open"),
+    Verdict.DEPENDS: Mark(
+        "depends", "depends", "depends", Verdict.DEPENDS.value, "depends on the reading", "depend on the reading"
+    ),
 }

@@ -104,9 +104,10 @@ class Page:
         experiments = self.results.study.experiments
         horizons = dict.fromkeys(runs.horizon for curves in self.results.curves.values() for runs in curves.values())
         runs, seeds = (dict.fromkeys(getattr(each, part) for each in experiments) for part in ("runs", "seed"))
+        later = max((each.later.runs for each in self.judged if each.later is not None), default=0)
         facts = [
             self.made,
-            f"{', '.join(map(str, runs))} runs",
+            f"{', '.join(map(str, runs))} runs" + (f", further runs to {later:,}" if later else ""),
             f"{', '.join(f'{horizon:,}' for horizon in horizons)} rounds",
             f"seed {', '.join(map(str, seeds))}",
         ]

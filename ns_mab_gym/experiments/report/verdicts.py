@@ -21,6 +21,11 @@ class Count:
     mark: Mark
     number: int
 
+    @property
+    def words(self) -> str:
+        """What they do, after their number."""
+        return self.mark.singular if self.number == 1 else self.mark.plural
+
 
 @dataclass(frozen=True)
 class ClaimRow:

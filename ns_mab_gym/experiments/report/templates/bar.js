@@ -12,7 +12,10 @@ if (bar) {
   const say = () => {
     const other = [...byPlace].sort(([one], [two]) => one - two).filter(([, select]) => Number(select.value) > 0)
       .map(([place, select]) => `${known.switches[place].key}: ${select.selectedOptions[0].text}`);
-    const words = chosen === null ? 'All readings' : other.length ? other.join('; ') : 'The first readings';
+    // One choice fixes all others, and the reader must know: of how many the first reading counts.
+    const rest = selects.length - other.length;
+    const first = !other.length ? 'First reading of every choice' : `first reading of the ${rest === 1 ? 'other' : `${rest} others`}`;
+    const words = chosen === null ? 'All readings' : [...other, ...(rest ? [first] : [])].join('; ');
     const output = bar.querySelector('output');
     output.textContent = words;
     output.title = words;
@@ -28,7 +31,9 @@ if (bar) {
     say();
     follow();
   });
-  bar.addEventListener('reset', () => setTimeout(() => {  // once the browser has set the switches back
+  bar.addEventListener('reset', () => setTimeout(() => {  // after the browser, which skips an option that is disabled
+    for (const select of selects) select.options[0].disabled = false;
+    for (const select of selects) select.value = '';
     chosen = null;
     say();
     follow();

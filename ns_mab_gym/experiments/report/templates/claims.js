@@ -11,15 +11,16 @@ function measured(finding) {
   if (finding.instead) found.push(element('br'), element('i', '', 'Instead:'), ` ${finding.instead}.`);
   if (finding.against.length) {
     const items = finding.against.map(each => element('li', '', each));
-    found.push(element('details', '', element('summary', '', `${finding.comparisons}; those against the claim`),
+    found.push(element('details', '', element('summary', '', finding.comparisons),
       element('ul', '', ...items)));
   } else if (finding.comparisons) found.push(element('br'), element('small', '', finding.comparisons));
   return found;
 }
 
 function fillFound(one, [now, later]) {
-  const finding = findingOf(now), world = one.parentElement.querySelector('b').cloneNode(true);
-  one.replaceChildren(badge(finding.mark, finding.mark.short), ' ', world, element('br'), ...measured(finding));
+  const finding = findingOf(now), place = one.parentElement.querySelectorAll('.all > b, .all > sup');  // world, †
+  const where = [...place].map(each => each.cloneNode(true));
+  one.replaceChildren(badge(finding.mark, finding.mark.short), ' ', ...where, element('br'), ...measured(finding));
   if (later === null) return;
   const then = findingOf(later);
   one.append(element('div', 'more', element('i', '', `By ${later.runs} runs:`), ' ', badge(then.mark, then.mark.short),
@@ -62,7 +63,10 @@ function followCounts() {
   ['now', 'later'].forEach((when, place) => {
     const judged = known.judged.map(each => each[place]).filter(each => each !== null);
     const verdicts = judged.map(each => chosen === null ? each.verdict : findingOf(each).verdict);
-    for (const count of document.querySelectorAll(`[data-${when}]`))
-      count.textContent = verdicts.filter(verdict => verdict === Number(count.dataset[when])).length;
+    for (const count of document.querySelectorAll(`[data-${when}]`)) {
+      const mark = Number(count.dataset[when]), number = verdicts.filter(verdict => verdict === mark).length;
+      count.textContent = number;
+      count.nextElementSibling.textContent = known.marks[mark][number === 1 ? 'singular' : 'plural'];
+    }
   });
 }
