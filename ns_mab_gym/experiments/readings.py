@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Choice", "Chosen", "Reading", "first_readings"]
+__all__ = ["Choice", "Chosen", "Reading"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,3 @@ class Choice:
 
 
 Chosen = Mapping[Choice, Reading]
-
-
-def first_readings(choices: tuple[Choice, ...]) -> Chosen:
-    """The first reading of every choice."""
-    return {choice: choice.readings[0] for choice in choices}

@@ -95,14 +95,6 @@ class Judgement:
             verdicts.setdefault(readings[:place] + readings[place + 1 :], set()).add(finding.verdict)
         return any(len(several) > 1 for several in verdicts.values())
 
-    def nearest(self) -> dict[Readings, Finding]:
-        """For every verdict but that of the first readings, the combination that differs from them in the least."""
-        first = next(iter(self.findings))
-        found: dict[Verdict, Readings] = {self.findings[first].verdict: first}
-        for readings in sorted(self.findings, key=lambda each: sum(a != b for a, b in zip(each, first, strict=True))):
-            found.setdefault(self.findings[readings].verdict, readings)
-        return {readings: self.findings[readings] for readings in found.values() if readings != first}
-
     def example(self, choice: Choice) -> dict[Readings, Finding]:
         """Combinations that differ in one choice alone and not in the same verdict, nearest to the first readings."""
         place, first = self.choices.index(choice), next(iter(self.findings))
