@@ -74,7 +74,7 @@ def test_the_check_and_the_run_tell_an_agent_the_same(world):
 @pytest.mark.usefixtures("curious")
 def test_the_generic_loop_tells_an_agent_the_same_as_the_compiled_one():
     env = {"horizon": 60, "reward": "gaussian", "scale": 2.0}
-    compiled = nsb.simulate("NSBandit-Piecewise-v0", "curious", runs=2, env_kwargs=env)
+    compiled = nsb.simulate("NSBandit-Piecewise-v0", "curious", runs=2, env_kwargs=env, n_jobs=1)
     told = TOLD[-2:]
     with pytest.warns(UserWarning, match="generic Python loop"):
         generic = nsb.simulate("NSBandit-Piecewise-v0", "curious", runs=2, env_kwargs=env | {"max_episode_steps": 60})
