@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .claims import Judged, Judgement, Untested, Verdict
+from .claims import RULE, Judged, Judgement, Untested, Verdict
 from .readings import Choice
 
 __all__ = ["claims_markdown"]
-
-RULE = (
-    "A comparison “A against B” is about the difference B − A of runs that share their luck, with its own 95 % "
-    "bootstrap-t interval, and one shared with other comparisons of the sentence. Where all comparisons must be true, "
-    "one is true if its own interval lies above 0, or above the margin that the test names, and false if the interval "
-    "shared by all that are not true lies below it. Where one comparison is enough, it is true by the shared interval "
-    "and false by its own. Where they are counted, the interval shared by all decides. Agents whose first runs leave "
-    "some sentence undecided are played further; every sentence about such agents alone is then judged again by all "
-    "runs, the first ones included: a second look, at the same level."
-)
 
 
 def claims_markdown(
@@ -49,7 +39,7 @@ def claims_markdown(
 
 def _claim(judged: Judged) -> Iterator[str]:
     now, finding = judged.now, judged.now.finding
-    said = f" (said of {judged.claim.said_of}; the test on this world is ours)" if judged.claim.ours else ""
+    said = f" (said of {judged.claim.said_of}; the test on this world is ours)" if judged.claim.said_of else ""
     yield f"## {judged.world}: {judged.claim.key}: **{judged.now.words}**"
     yield from ("", f"> {judged.claim.quote}{said}", "", f"Test: {now.test}.", "", f"Measured: {finding.figures}.")
     if finding.verdict is Verdict.FAILS and finding.instead:
@@ -75,11 +65,9 @@ def _depends(judgement: Judgement) -> Iterator[str]:
 
 
 def _example(judgement: Judgement, choice: Choice) -> Iterator[str]:
-    first, place = next(iter(judgement.findings)), judgement.choices.index(choice)
     for readings, finding in judgement.example(choice).items():
-        also = [each for at, each in enumerate(readings) if at != place and each is not first[at]]
-        words = " and ".join(f"*{each.name}*" for each in (readings[place], *also))
-        yield f"- {choice.key}: {words}: **{finding.verdict.value}**. {finding.figures}."
+        words = judgement.in_words(readings, choice)
+        yield f"- {choice.key}: *{words}*: **{finding.verdict.value}**. {finding.figures}."
 
 
 def _later(later: Judgement) -> Iterator[str]:

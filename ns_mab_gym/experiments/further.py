@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..runs import Runs, joined
 from .claims import Evidence, Judged, Judgement, Verdict
@@ -79,7 +80,9 @@ def judged_again(
     for each in judged:
         runs = min((len(longer[pair]) for pair in each.now.consulted), default=0)
         if runs > each.now.runs:
-            there = again.setdefault(runs, _cut(evidence, longer, runs))
+            if runs not in again:
+                again[runs] = _cut(evidence, longer, runs)
+            there = again[runs]
             later = judgement_of(each.claim, replace(there[each.world], judged=known.setdefault(runs, {})))
             known[runs][each.world, each.claim.key] = later
             each = replace(each, later=later)
@@ -88,21 +91,29 @@ def judged_again(
 
 
 def _joined_further(study: Study, blocks: Mapping[Unit, Runs]) -> dict[tuple[str, str], Runs]:
-    """All runs of each agent, by the labels of world and agent."""
-    longer = {}
-    for experiment in study.experiments:
-        for world in experiment.worlds:
-            for agent in experiment.agents:
-                units = blocks_of(experiment, world, agent)
-                own = [blocks[unit] for unit in units]
-                bare = (units[0].world, units[0].agent, units[0].seed, units[0].rounds)
-                more = sorted(
-                    (unit for unit in blocks if (unit.world, unit.agent, unit.seed, unit.rounds) == bare),
-                    key=lambda unit: unit.first_run,
-                )
-                further = [blocks[unit] for unit in more if unit.first_run >= experiment.runs]
-                longer[world.label, agent.label] = joined([*own, *further])
-    return longer
+    """All runs of each agent up to the first that is missing, by the labels of world and agent."""
+    by_start: dict[tuple[Any, ...], dict[int, Runs]] = {}
+    for unit, runs in blocks.items():
+        by_start.setdefault(_played(unit), {})[unit.first_run] = runs
+    return {
+        (world.label, agent.label): joined(_without_gap(by_start[_played(blocks_of(experiment, world, agent)[0])]))
+        for experiment in study.experiments
+        for world in experiment.worlds
+        for agent in experiment.agents
+    }
+
+
+def _played(unit: Unit) -> tuple[Any, ...]:
+    """What a unit plays, whichever block of runs it is."""
+    return unit.world, unit.agent, unit.seed, unit.rounds
+
+
+def _without_gap(by_start: Mapping[int, Runs]) -> list[Runs]:
+    """The blocks that follow one another from run 0 on: runs of agents are paired by their number."""
+    found: list[Runs] = []
+    while (block := by_start.get(sum(map(len, found)))) is not None:
+        found.append(block)
+    return found
 
 
 def _cut(evidence: Mapping[str, Evidence], longer: Mapping[tuple[str, str], Runs], runs: int) -> dict[str, Evidence]:
@@ -110,5 +121,5 @@ def _cut(evidence: Mapping[str, Evidence], longer: Mapping[tuple[str, str], Runs
     found: dict[str, Evidence] = {}
     for world, each in evidence.items():
         curves = {label: longer[world, label].first(runs) for label in each.curves if len(longer[world, label]) >= runs}
-        found[world] = replace(each, curves=curves, elsewhere=found)
+        found[world] = replace(each, curves=curves, elsewhere=found, kept={})
     return found

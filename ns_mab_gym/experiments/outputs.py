@@ -53,7 +53,7 @@ def claims_json(judged: Sequence[Judged]) -> bytes:
             "world": each.world,
             "claim": each.claim.key,
             "quote": each.claim.quote,
-            "ours": each.claim.ours,
+            "said_of": each.claim.said_of,
             **_judgement(each.now),
             "instead": each.now.finding.instead if each.verdict is Verdict.FAILS else "",
             "comparisons": [dataclasses.asdict(test) for test in each.now.finding.tests],

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-from ..agents.core.knowledge import Knowledge
-from ..agents.core.tuning import drift_window
-from ..agents.core.zoo import kind
 from .paper_names import (
-    ABRUPT,
     ALGORITHMS,
     CHANGES,
     GAUSS,
-    GENERAL,
     KL_UCB,
     PHASES,
     REXP3,
     SER4,
-    SMOOTH,
     SW_KL_UCB,
-    WORLDS,
 )
 from .readings import Choice, Reading
-from .study import AgentEntry
 
-__all__ = ["CHOICES", "NOT_TAKEN", "other_readings"]
+__all__ = ["CHOICES", "NOT_TAKEN", "TUNINGS"]
 
 LINKED = "the code that the paper links, though that is of an earlier paper and has none of these worlds"
 
@@ -50,6 +37,7 @@ RIVALS = Choice(
             ALL,
         ),
     ),
+    compares=True,
 )
 GAMMA = Choice(
     "γ of γ-SWGTS",
@@ -271,55 +259,3 @@ NOT_TAKEN = (
     "Ser4's arms that are never dropped and its threshold without 1/τ, KL-UCB's bound with t for N_i, windows that "
     "forget for the wrong arm) are no reading of the paper.",
 )
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What the parameters of another reading are made from."""
-
-    horizon: int
-    n_arms: int
-    switches: int
-
-
-def _phi(facts: Facts, count: float) -> float:
-    """Ser4's φ = √(N/(T K ln(KT))) for a count N."""
-    return math.sqrt(count / (facts.horizon * facts.n_arms * math.log(facts.n_arms * facts.horizon)))
-
-
-def _batch(facts: Facts) -> int:
-    """Rexp3's Δ for V_T = 0.001 T."""
-    known = Knowledge(n_arms=facts.n_arms, horizon=facts.horizon, variation=0.001 * facts.horizon)
-    return int(kind(ALGORITHMS[REXP3]).tune(known, {})["batch"])
-
-
-Parameters = Callable[[Facts], dict[str, Any]]
-EVERYWHERE = tuple(WORLDS)
-# For each reading that is not the first: the worlds on which it changes something, and the agent's parameters there.
-SETTINGS: dict[tuple[Choice, str], tuple[tuple[str, ...], Parameters]] = {
-    (GAMMA, "γ = ¼"): (EVERYWHERE, lambda facts: {"gamma": 0.25}),
-    (VARIATION, "0.001 T"): (EVERYWHERE, lambda facts: {"batch": _batch(facts)}),
-    (SIGMA, "0.001"): ((SMOOTH,), lambda facts: {"window": drift_window(1e-3)}),
-    (SIGMA, "as stated, else 0.0001"): ((ABRUPT, GENERAL), lambda facts: {"window": drift_window(1e-4)}),
-    (SER4_TUNING, "N = switches"): (EVERYWHERE, lambda facts: {"phi": _phi(facts, facts.switches)}),
-    (SER4_TUNING, "factor 1"): (EVERYWHERE, lambda facts: {"factor": 1.0}),
-}
-
-
-def other_readings(world: str, facts: Facts, entry: AgentEntry) -> list[AgentEntry]:
-    """An agent of the paper with the parameters of every reading but the first, where it changes them.
-
-    Args:
-        world: the label of the world.
-        facts: what the parameters are made from.
-        entry: the agent as it plays under the first readings.
-    """
-    entries = []
-    for (choice, name), (worlds, parameters) in SETTINGS.items():
-        if choice.concerns(entry.label) and world in worlds:
-            reading = next(each for each in choice.readings if each.name == name)
-            changed = entry.kwargs | parameters(facts)
-            label = choice.label(reading, entry.label)
-            made = AgentEntry.of(entry.name, label=label, group=entry.group, **changed)
-            entries.append(made.standing_for(entry.label))
-    return entries

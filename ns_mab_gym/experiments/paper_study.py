@@ -6,6 +6,7 @@ worlds, and the window sensitivity of its two samplers.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from ..agents.core.tuning import drift_window
@@ -27,7 +28,8 @@ from .paper_names import (
     sensitivity_label,
     window,
 )
-from .paper_readings import SPAN, Facts, other_readings
+from .paper_readings import SPAN
+from .paper_tunings import Facts, other_readings
 from .study import AgentEntry, Experiment, Study, WorldEntry
 
 __all__ = ["NOTES", "comparison", "sensitivity", "study"]
@@ -78,6 +80,7 @@ def comparison(world: WorldEntry, horizon: int = HORIZON, runs: int = RUNS, seed
     )
 
 
+@cache
 def _facts(world: WorldEntry) -> Facts:
     """What the other readings' parameters are made from, read off the means of a world."""
     means = as_env(world.name, world.kwargs).unwrapped.means  # type: ignore[attr-defined]

@@ -32,7 +32,7 @@ from .results import Results, collect, tidy_table
 from .runner import Outcome, Simulate, run
 from .store import Store, guarded
 from .study import Study
-from .units import units_of
+from .units import Unit, units_of
 
 __all__ = ["Pipeline"]
 
@@ -84,7 +84,7 @@ class Pipeline:
             stored = stored_beyond(self.study, store) if self.claims else []
             outcome = self._run(self.study, store, ready=board.add, beside=stored)
             results = collect(self.study, outcome.blocks)
-            judged, more = self._judge(results, outcome, board.means, store)
+            judged, more = self._judge(results, outcome, board.means, store, stored)
             simulated = time.perf_counter() - began
             with guarded(self.folder, "write the report to"):
                 self._write(results, judged, self._settings(results, outcome, more, simulated), board)
@@ -134,6 +134,7 @@ class Pipeline:
         outcome: Outcome,
         means: Mapping[str, npt.NDArray[np.float64] | None],
         store: Store,
+        stored: Sequence[Unit],
     ) -> tuple[list[Judged], Outcome]:
         """The claims, judged by the study's runs and by all further ones; and what was computed for the latter."""
         evidence: dict[str, Evidence] = {}
@@ -142,20 +143,17 @@ class Pipeline:
                 curves, notes = results.curves[world.label], results.notes(world)
                 evidence[world.label] = Evidence(curves, instance, notes, evidence, world.label)
         judged = judge(self.claims or {}, evidence)
-        more = self._further(judged, store)
+        more = self._further(judged, store, stored)
         return judged_again(self.study, judged, evidence, outcome.blocks | more.blocks), more
 
-    def _further(self, judged: Sequence[Judged], store: Store) -> Outcome:
+    def _further(self, judged: Sequence[Judged], store: Store, stored: Sequence[Unit]) -> Outcome:
         """The runs beyond the study's own: those that are asked for are computed, those that are stored are loaded."""
-        if not judged:
-            return Outcome({})
-        computed: Outcome = Outcome({})
-        if self.further_runs > max(experiment.runs for experiment in self.study.experiments):
+        computed = Outcome({})
+        if judged and self.further_runs > max(experiment.runs for experiment in self.study.experiments):
             more = further_study(self.study, judged, self.further_runs)
-            beside = [*units_of(self.study), *stored_beyond(self.study, store)]
+            beside = [*units_of(self.study), *stored]
             computed = self._run(more, store, beside=beside) if more.experiments else computed
-        units = stored_beyond(self.study, store)
-        loaded = {unit: store.load(unit) for unit in units if unit not in computed.blocks}
+        loaded = {unit: store.load(unit) for unit in stored if unit not in computed.blocks}
         blocks = computed.blocks | {unit: runs for unit, runs in loaded.items() if runs is not None}
         return Outcome(blocks, computed.computed)
 

@@ -34,12 +34,14 @@ class Choice:
         readings: the fair answers; the first is taken where a single answer is needed.
         agent: the label of the agent whose parameters the choice sets, also where it plays with other windows; empty if
             the choice is about the meaning of a sentence.
+        compares: whether the values of its readings are the labels of the agents that are compared.
     """
 
     key: str
     question: str
     readings: tuple[Reading, ...]
     agent: str = ""
+    compares: bool = False
 
     def concerns(self, label: str) -> bool:
         """Whether the choice sets parameters of the agent with this label: "A", or "A (…)" with another window."""

@@ -41,7 +41,7 @@ def paper_figures(folder: Path) -> dict[str, Any]:
 def _judgement(claim: dict[str, Any]) -> dict[str, Any]:
     """The verdict on a claim, on which choices it depends, and both by more runs if there are any."""
     more = claim["more_runs"]
-    found = {"ours": claim["ours"], **_verdict(claim)}
+    found = {"said_of": claim["said_of"], **_verdict(claim)}
     if more is not None:
         found["more_runs"] = {"runs": more["runs"], **_verdict(more)}
     return found

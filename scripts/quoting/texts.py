@@ -53,7 +53,8 @@ def open_verdicts(figures: Figures) -> str:
         if each["verdict"] in (UNDECIDED, DEPENDS) or _differs(each)
     ]
     rows = [
-        (f"{key}{' †' * each['ours']}", world, _said(each), _said(each.get("more_runs"))) for world, key, each in open_
+        (f"{key}{' †' if each['said_of'] else ''}", world, _said(each), _said(each.get("more_runs")))
+        for world, key, each in open_
     ]
     runs = {each["more_runs"]["runs"] for _, _, each in open_ if "more_runs" in each} or {500}
     return table(("sentence", "world", "50 runs", f"{', '.join(map(str, sorted(runs)))} runs"), rows)

@@ -15,7 +15,7 @@ from ns_mab_gym.experiments.results import summaries
 
 WHO = Choice("who", "Who is compared?", (Reading("all", "it says so", "abc"), Reading("two", "it hints", "ab")))
 DEPENDS = Claim("a least", "a is best", "a has less", lambda e: decisions.least("a", e.read(WHO))(e), (WHO,))
-TURNS = Claim("c least", "c is best", "c has less", decisions.least("c", "ac"), ours=True, said_of="somewhere")
+TURNS = Claim("c least", "c is best", "c has less", decisions.least("c", "ac"), said_of="somewhere")
 
 
 @pytest.fixture

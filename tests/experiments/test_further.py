@@ -121,3 +121,15 @@ def test_a_broken_further_block_is_reported_and_does_not_count(pipeline, judged,
 def test_runs_that_decide_everything_ask_for_no_more(pipeline, judged, asked):
     judged(pipeline(further=500, claims=(CLEAR,)))
     assert max(first for *_, first, _ in asked) == 25
+
+
+def test_runs_after_a_broken_block_are_not_paired_with_others(pipeline, judged, tmp_path, capsys):
+    """Run 100 of one agent must never stand beside run 75 of another: they do not share their luck."""
+    judged(pipeline(further=150))
+    broken = next((tmp_path / "out" / "units").glob("*--ts--75-99--*"))
+    broken.write_bytes(b"nonsense")
+    again = judged(pipeline())["close"].later
+    assert "set aside, to be computed again" in capsys.readouterr().out
+    assert again.runs == 75
+    every = [100.0 + np.random.default_rng((run, len("ts"), 1)).normal(0, 7) for run in range(75)]
+    assert again.finding.tests[0].left_mean == pytest.approx(np.mean(every))

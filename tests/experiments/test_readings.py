@@ -10,7 +10,8 @@ from ns_mab_gym.experiments import AgentEntry, Experiment, WorldEntry, paper_stu
 from ns_mab_gym.experiments.claims import CLAIMS, Claim, Evidence, Verdict, decisions, intervals, judge
 from ns_mab_gym.experiments.claims.judging import judgement_of
 from ns_mab_gym.experiments.paper_names import ALGORITHMS, ALPHAS, SAMPLERS, WORLDS, sensitivity_label
-from ns_mab_gym.experiments.paper_readings import CHOICES, SETTINGS, TUNINGS, Facts, other_readings
+from ns_mab_gym.experiments.paper_readings import CHOICES, TUNINGS
+from ns_mab_gym.experiments.paper_tunings import SETTINGS, Facts, other_readings
 from ns_mab_gym.experiments.readings import Choice, Reading
 from ns_mab_gym.worlds import Abrupt, Smooth
 
@@ -36,6 +37,11 @@ def judged(claim=A_LEAST, **slopes):
 
 def verdicts(judgement):
     return {tuple(reading.name for reading in each): finding.verdict for each, finding in judgement.findings.items()}
+
+
+def alone(judgement):
+    """The findings under both readings of the tuning, with the first reading of everything else."""
+    return {reading: judgement.under({TUNED: reading}) for reading in TUNED.readings}
 
 
 def test_a_verdict_on_which_all_readings_agree_stands():
@@ -67,12 +73,12 @@ def test_a_choice_that_decides_only_together_with_another_is_named():
     found = judged(a=0.1, b=0.05, c=0.05, bad_b=0.4)
     assert verdicts(found)["two", "badly"] is HOLDS
     assert [choice.key for choice in found.deciding] == ["who", "tuning"]
-    assert {finding.verdict for finding in found.alone(TUNED).values()} == {FAILS}
+    assert {finding.verdict for finding in alone(found).values()} == {FAILS}
 
 
 def test_another_tuning_replaces_the_runs_of_its_agent():
     found = judged(a=0.1, b=0.2, c=0.3, bad_b=0.05)
-    (well, badly) = found.alone(TUNED).values()
+    (well, badly) = alone(found).values()
     assert (well.verdict, badly.verdict) == (HOLDS, FAILS)
     assert badly.tests[0].right_mean == pytest.approx(0.05 * HORIZON, rel=0.02)
     assert found.consulted == {("", "a"), ("", "b"), ("", "c"), ("", "b (badly)")}
@@ -80,7 +86,8 @@ def test_another_tuning_replaces_the_runs_of_its_agent():
 
 def test_a_tuning_without_runs_of_its_own_changes_nothing():
     found = judged(a=0.1, b=0.2, c=0.3)
-    assert found.alone(TUNED)[TUNED.readings[0]] is found.alone(TUNED)[TUNED.readings[1]]
+    (well, badly) = alone(found).values()
+    assert well is badly
     assert found.consulted == {("", "a"), ("", "b"), ("", "c")}
 
 
@@ -117,8 +124,8 @@ def test_a_star_is_put_at_the_runs_that_are_noted_only():
         curves=evidence(a=0.1, b=0.2).curves | {"b (badly)": curves("x", 0.3)},
         notes={"b": "hm"},
     )
-    found = judgement_of(Claim("", "", "", decisions.least("a", "ab"), (TUNED,)), noted).alone(TUNED)
-    assert [finding.tests[0].right for finding in found.values()] == ["b*", "b"]
+    found = judgement_of(Claim("", "", "", decisions.least("a", "ab"), (TUNED,)), noted)
+    assert [finding.tests[0].right for finding in alone(found).values()] == ["b*", "b"]
 
 
 # The paper's own claims.
@@ -256,6 +263,11 @@ def test_an_example_shows_a_choice_alone_deciding_and_together_with_what():
         (two, badly): HOLDS,
     }
     assert judged(a=0.1, b=0.2, c=0.3).example(WHO) == {}
+    assert [found.in_words(each, TUNED) for each in found.example(TUNED)] == [
+        "well (with who: two)",
+        "badly (with who: two)",
+    ]
+    assert found.in_words((all_, well), WHO) == "all"
 
 
 @pytest.mark.parametrize(
@@ -269,3 +281,14 @@ def test_an_example_shows_a_choice_alone_deciding_and_together_with_what():
 )
 def test_a_verdict_that_no_reading_refutes_is_told_from_one_that_some_does(b, bad_b, words):
     assert judged(a=0.1, b=b, c=0.3, bad_b=bad_b).words == words
+
+
+def test_what_is_computed_once_is_kept_through_every_reading():
+    asked = []
+
+    def decide(e):
+        e.once("fact", lambda: asked.append(1))
+        return decisions.least("a", e.read(WHO))(e)
+
+    judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
+    assert asked == [1]

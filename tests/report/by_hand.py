@@ -26,6 +26,7 @@ RIVALS = Choice(
     "who",
     "Is c compared?",
     (Reading("with c", "it is named", ("a", "b", "c")), Reading("without c", "it is late", ("a", "b"))),
+    compares=True,
 )
 SPAN = Choice("how long", "For how long?", (Reading("short", "at once", 1), Reading("long", "it lasts", 2)))
 
@@ -57,7 +58,6 @@ LASTS = Claim(
     lambda evidence: f"for {evidence.read(SPAN)} rounds",
     lambda evidence: Finding(Verdict.HOLDS if evidence.read(SPAN) == 1 else Verdict.UNDECIDED, "lasted"),
     (SPAN,),
-    ours=True,
     said_of="elsewhere",
 )
 

@@ -73,7 +73,7 @@ def test_the_first_table_has_every_agent_on_every_world():
 def test_claims_at_a_glance(make_page: MakePage):
     def judged(key: str, world: str, verdict: Verdict, ours: bool = False) -> Judged:
         finding = Finding(verdict, "a 1, b 2", instead="b 2, a 1")
-        claim = Claim(key, f"{key} said", f"{key} tested", lambda _: finding, ours=ours)
+        claim = Claim(key, f"{key} said", f"{key} tested", lambda _: finding, said_of="elsewhere" if ours else "")
         return Judged(claim, world, Judgement((), {(): finding}, {(): f"{key} tested"}, 50))
 
     claims = [

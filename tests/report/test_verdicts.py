@@ -21,7 +21,7 @@ def answered(answers: Sequence[bool | None]) -> tuple[Test, ...]:
 
 def judged(key: str, world: str, verdict: Verdict, *, ours: bool = False, **finding: object) -> Judged:
     found = Finding(verdict, str(finding.pop("figures", "a 1 ± 0.1, b 2 ± 0.2")), **finding)  # type: ignore[arg-type]
-    claim = Claim(key, f"{key} said", f"{key} tested", lambda _: found, ours=ours, said_of="elsewhere" if ours else "")
+    claim = Claim(key, f"{key} said", f"{key} tested", lambda _: found, said_of="elsewhere" if ours else "")
     return Judged(claim, world, Judgement((), {(): found}, {(): f"{key} tested"}, 50))
 
 

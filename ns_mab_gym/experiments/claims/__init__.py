@@ -3,12 +3,13 @@
 from .evidence import Evidence
 from .judging import Claim, Judged, Judgement, judge
 from .remarks import observations
-from .rules import Finding, Test, Verdict
+from .rules import RULE, Finding, Test, Verdict
 from .sentences import CLAIMS
 from .untested import UNTESTED, Untested
 
 __all__ = [
     "CLAIMS",
+    "RULE",
     "UNTESTED",
     "Claim",
     "Evidence",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...runs import Runs
@@ -56,6 +56,7 @@ class Evidence:
         world: the label of this one.
         chosen: the reading of everything that the paper leaves open.
         judged: the claims that were judged before by the same runs, by the label of the world and the claim's key.
+        kept: what was computed once, for this evidence under every reading.
     """
 
     curves: Mapping[str, Runs]
@@ -65,6 +66,7 @@ class Evidence:
     world: str = ""
     chosen: Chosen = field(default_factory=dict)
     judged: Mapping[tuple[str, str], Judgement] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def horizon(self) -> int:
@@ -83,6 +85,12 @@ class Evidence:
     def read(self, choice: Choice) -> Any:
         """The value of the reading of a choice; of the first one if none was made."""
         return self.chosen.get(choice, choice.readings[0]).value
+
+    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What a function computes, computed once for this evidence: readings change neither means nor labels."""
+        if key not in self.kept:
+            self.kept[key] = compute()
+        return self.kept[key]
 
     def note(self, consulted: Iterable[tuple[str, str]]) -> None:
         """Note runs that a test has looked at by way of an earlier judgement."""
@@ -108,19 +116,10 @@ class Evidence:
         found: dict[str, str] = {}
         for choice, reading in chosen.items():
             if choice.agent and reading is not choice.readings[0]:
-                found |= self._others(choice, reading)
+                found |= self.once((choice, reading), partial(self._others, choice, reading))
         return found
 
     def _others(self, choice: Choice, reading: Reading) -> dict[str, str]:
         """The labels of which there are runs under this reading, and the labels of these runs."""
-        if (choice, reading) not in self._known:
-            self._known[choice, reading] = {
-                label: other
-                for label in self.curves
-                if choice.concerns(label) and (other := choice.label(reading, label)) in self.curves
-            }
-        return self._known[choice, reading]
-
-    @cached_property
-    def _known(self) -> dict[tuple[Choice, Reading], dict[str, str]]:
-        return {}
+        labels = {label: choice.label(reading, label) for label in self.curves if choice.concerns(label)}
+        return {label: other for label, other in labels.items() if other in self.curves}

@@ -28,8 +28,7 @@ class Claim:
         decide: the deciding test, as a function.
         choices: what the paper leaves open and the test needs.
         beside: the labels of other worlds that the test looks at.
-        ours: whether the paper says it of another world, and the test on this one is ours.
-        said_of: the label of that world.
+        said_of: the label of the world of which the paper says it, if that is another one, and the test here is ours.
     """
 
     key: str
@@ -38,7 +37,6 @@ class Claim:
     decide: Callable[[Evidence], Finding]
     choices: tuple[Choice, ...] = ()
     beside: tuple[str, ...] = ()
-    ours: bool = False
     said_of: str = ""
 
     def test_in_words(self, evidence: Evidence) -> str:
@@ -115,10 +113,17 @@ class Judgement:
             return "does not hold or undecided, depending on the reading"
         return self.verdict.value
 
-    def alone(self, choice: Choice) -> dict[Reading, Finding]:
-        """The findings under each reading of one choice, with the first reading of every other."""
-        place, first = self.choices.index(choice), next(iter(self.findings))
-        return {each: self.findings[(*first[:place], each, *first[place + 1 :])] for each in choice.readings}
+    def in_words(self, readings: Readings, choice: Choice) -> str:
+        """A combination as text: the reading of one choice, and of those others that are not read as in the first."""
+        first = next(iter(self.findings))
+        named = dict(zip(self.choices, readings, strict=True))
+        others = [
+            f"{other.key}: {named[other].name}"
+            for other, usual in zip(self.choices, first, strict=True)
+            if other is not choice and named[other] is not usual
+        ]
+        together = f" (with {', '.join(others)})" if others else ""
+        return f"{named[choice].name}{together}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,17 +87,17 @@ def faster_after(labels: Sequence[str], changes: Sequence[float], span: float) -
     return decide
 
 
-def least_in(who: str, among: Sequence[str], stretches: Callable[[Floats], Sequence[range]]) -> Decide:
+def least_in(who: str, among: Sequence[str], stretches: Callable[[Evidence], Sequence[range]]) -> Decide:
     """Decides whether one label gathers the least regret in some stretches of rounds, taken together.
 
     Args:
         who: the label.
         among: the labels with which it is compared.
-        stretches: a function from the means to ranges of rounds, counted from 1.
+        stretches: a function from the evidence to ranges of rounds, counted from 1.
     """
 
     def decide(evidence: Evidence) -> Finding:
-        where = stretches(evidence.means)
+        where = stretches(evidence)
         if not where:
             return Finding(Verdict.UNDECIDED, "there are no such rounds")
 

@@ -22,12 +22,21 @@ import numpy.typing as npt
 
 from .intervals import Interval, intervals_of
 
-__all__ = ["Finding", "Pair", "Test", "Verdict", "equal", "less", "verdict_all"]
+__all__ = ["RULE", "Finding", "Pair", "Test", "Verdict", "equal", "less", "verdict_all"]
 
 Floats = npt.NDArray[np.float64]
 Needed = Literal["all", "any", "number"]
 
 FEWEST_RUNS = 10
+RULE = (  # for readers
+    "A comparison “A against B” is about the difference B − A of runs that share their luck, with its own 95 % "
+    "bootstrap-t interval, and one shared with other comparisons of the sentence. Where all comparisons must be true, "
+    "one is true if its own interval lies above 0, or above the margin that the test names, and false if the interval "
+    "shared by all that are not true lies below it. Where one comparison is enough, it is true by the shared interval "
+    "and false by its own. Where they are counted, the interval shared by all decides. Agents whose first runs leave "
+    "some sentence undecided are played further; every sentence about such agents alone is then judged again by all "
+    "runs, the first ones included: a second look, at the same level."
+)
 
 
 class Verdict(Enum):

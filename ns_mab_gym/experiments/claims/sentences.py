@@ -23,7 +23,7 @@ BOTH |= {claim.key for claim in (*SENSITIVITY, VIABLE)}
 
 def _said_of(world: str, claims: Sequence[Claim], elsewhere: Collection[str] = ()) -> tuple[Claim, ...]:
     """The claims as said of a world, but for those that the paper makes of others too."""
-    return tuple(claim if claim.key in elsewhere else replace(claim, ours=True, said_of=world) for claim in claims)
+    return tuple(claim if claim.key in elsewhere else replace(claim, said_of=world) for claim in claims)
 
 
 CLAIMS = {

@@ -25,6 +25,7 @@ from .wordings import (
     larger,
     led,
     led_in_words,
+    low_arms_risen,
     margin,
     margin_in_words,
     rivals,
@@ -99,7 +100,7 @@ SMOOTH_CLAIMS = (
             "less regret than each of the others in the rounds whose best arm was, since it last was best, "
             f"among the lowest {'three' if e.read(open_.LOWEST) == 3 else 'two'}"
         ),
-        lambda e: over_time.least_in(BETA, rivals(e), lambda means: world_facts.risen(means, e.read(open_.LOWEST)))(e),
+        lambda e: over_time.least_in(BETA, rivals(e), low_arms_risen)(e),
         about_all(open_.LOWEST),
     ),
     Claim(

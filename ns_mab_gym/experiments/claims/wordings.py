@@ -19,7 +19,7 @@ from ..paper_names import (
     window,
 )
 from ..readings import Choice
-from . import decisions, over_time, places
+from . import decisions, over_time, places, world_facts
 from .evidence import Evidence
 from .judging import Claim
 from .rules import Finding
@@ -162,6 +162,13 @@ def margin_in_words(evidence: Evidence) -> str:
 def in_rounds(alphas: tuple[float, ...]) -> str:
     """The windows of several α, as text."""
     return ", ".join(f"{window(alpha):,}" for alpha in alphas)
+
+
+def low_arms_risen(evidence: Evidence) -> list[range]:
+    """The rounds whose best arm was among the lowest before, under the evidence's reading of that."""
+    lowest = evidence.read(open_.LOWEST)
+    found: list[range] = evidence.once(("risen", lowest), lambda: world_facts.risen(evidence.means, lowest))
+    return found
 
 
 def similar_in_words(evidence: Evidence) -> str:

@@ -63,9 +63,6 @@ def turns_best(arm: int, first: float, last: float) -> Decide:
     return decide
 
 
-_RISEN: dict[tuple[int, int], tuple[Floats, list[range]]] = {}
-
-
 def risen(means: Floats, lowest: int) -> list[range]:
     """The stretches of rounds, counted from 1, whose best arm was among the lowest since it last was best.
 
@@ -73,14 +70,6 @@ def risen(means: Floats, lowest: int) -> list[range]:
         means: (T, K)
         lowest: how many arms are the lowest in a round.
     """
-    known, found = _RISEN.get((id(means), lowest), (None, []))
-    if known is not means:  # looked for once for each world, and not again under every reading
-        found = _risen(means, lowest)
-        _RISEN[id(means), lowest] = means, found
-    return found
-
-
-def _risen(means: Floats, lowest: int) -> list[range]:
     best = best_arms(means)
     edges = [0, *(np.flatnonzero(best[1:] != best[:-1]) + 1).tolist(), len(best)]
     last_best: dict[int, int] = {}

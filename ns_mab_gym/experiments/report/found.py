@@ -31,12 +31,10 @@ class Deciding:
 
     Attributes:
         switch: the choice.
-        alone: whether it decides alone, and not only together with other readings.
         under: what each of its readings gives, as near to the first readings as its verdicts differ.
     """
 
     switch: Switch
-    alone: bool
     under: list[Under]
 
 
@@ -103,7 +101,7 @@ def found_of(number: int, judged: Judged, switches: Mapping[Choice, Switch]) -> 
     return Found(
         number=number,
         world=judged.world,
-        said_of=(judged.claim.said_of or "another world") if judged.claim.ours else "",
+        said_of=judged.claim.said_of,
         now=_said(judged.now, switches),
         later=None if judged.later is None else _said(judged.later, switches),
         instead=finding.instead if finding.verdict is Verdict.FAILS else "",
@@ -127,14 +125,12 @@ def _said(judgement: Judgement, switches: Mapping[Choice, Switch]) -> Said:
 
 def _deciding(judgement: Judgement, switch: Switch) -> Deciding:
     """Readings of one choice that give different verdicts, each named with the others that differ from the first."""
-    place, first = judgement.choices.index(switch.choice), next(iter(judgement.findings))
-    under, alone = [], True
-    for readings, finding in judgement.example(switch.choice).items():
-        others = [each for at, each in enumerate(readings) if at != place and each is not first[at]]
-        names = " and ".join(each.name for each in (readings[place], *others))
-        under.append(Under(names, MARKS[finding.verdict], pieces_of(f"{finding.figures}.")))
-        alone = alone and not others
-    return Deciding(switch, alone, under)
+    found = judgement.example(switch.choice).items()
+    under = [
+        Under(judgement.in_words(readings, switch.choice), MARKS[finding.verdict], pieces_of(f"{finding.figures}."))
+        for readings, finding in found
+    ]
+    return Deciding(switch, under)
 
 
 def comparisons_in_words(finding: Finding) -> str:

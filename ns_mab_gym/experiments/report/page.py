@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..claims import Judged, Untested
+from ..claims import RULE, Judged, Untested
 from ..results import Results
 from .judgement_data import reading_data
 from .overview import overview_of
@@ -70,7 +70,7 @@ class Page:
         """The whole page."""
         worlds = Sections(self.results, self.means, self.drawn_anew).of_worlds()
         overview = overview_of(self.results, worlds)
-        switches = switches_of(self.judged, overview.labels)
+        switches = switches_of(self.judged)
         return render(
             {
                 "title": self.results.study.title,
@@ -79,6 +79,7 @@ class Page:
                 "summary": self.summary,
                 "warning": self.warning,
                 "overview": overview,
+                "rule": RULE,
                 "verdicts": verdicts_of(self.judged, switches) if self.judged else None,
                 "switches": switches,
                 "untested": self.untested,

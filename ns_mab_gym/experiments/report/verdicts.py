@@ -77,7 +77,7 @@ def verdicts_of(judged: Sequence[Judged], switches: Sequence[Switch]) -> Verdict
         more_runs=_several(each.runs for each in again),
         worlds=list(dict.fromkeys(each.world for each in judged)),
         claims=_rows(judged, switches),
-        ours=any(each.claim.ours for each in judged),
+        ours=any(each.claim.said_of for each in judged),
     )
 
 
