@@ -257,6 +257,16 @@ def test_never_settles_compares_the_end_of_phases_with_random_play(small, large,
     assert found.verdict is verdict
 
 
+# In phase 2 all arms are alike, or it is the one round 2,501, so that its last third has none.
+@pytest.mark.parametrize(("worse", "last"), [(1.0, 50_000), (0.0, 25_010)])
+def test_who_never_settles_is_open_where_random_play_costs_nothing(worse, last):
+    means = np.tile([1.0, 0.0], (HORIZON, 1))
+    means[2_500:, 1] = worse
+    found = over_time.never_settles("a", "b", ((0, 25_000), (25_000, last)), share=0.5)(evidence(means=means, a=1, b=0))
+    assert found.verdict is UNDECIDED
+    assert found.figures == "in the last third of some phase, random play costs nothing"
+
+
 def test_the_mean_of_a_curve_is_its_height_over_the_horizon():
     early = np.where(ROUNDS <= 2_500, 0.2, 0.0)  # 500 in the end, as 0.1 throughout
     found = decisions.least("b", "ab", decisions.mean_regret)(evidence(a=early, b=0.1, noise=1.0))

@@ -6,9 +6,9 @@ from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, pa
 from ns_mab_gym.experiments.units import Unit, blocks_of, units_of
 
 
-def unit_of(world="NSBandit-Abrupt-v0", agent="ts", runs=10, seed=0, **labels):
+def unit_of(world="NSBandit-Abrupt-v0", agent="ts", runs=10, seed=0, rounds=(), **labels):
     entry = WorldEntry.of(world, **labels)
-    experiment = Experiment(worlds=(entry,), agents=(AgentEntry.of(agent),), runs=runs, seed=seed)
+    experiment = Experiment(worlds=(entry,), agents=(AgentEntry.of(agent),), runs=runs, seed=seed, rounds=rounds)
     return blocks_of(experiment, entry, experiment.agents[0])[0]
 
 
@@ -24,8 +24,10 @@ def test_everything_else_is():
         unit_of(runs=11),
         unit_of(seed=1),
         unit_of(horizon=9),
+        unit_of(rounds=(5,)),
+        unit_of(rounds=(5, 6)),
     ]
-    assert len({base, unit_of().identity("v2"), *(unit.identity("v1") for unit in others)}) == 7
+    assert len({base, unit_of().identity("v2"), *(unit.identity("v1") for unit in others)}) == 9
 
 
 def test_more_runs_keep_the_whole_blocks_of_fewer():

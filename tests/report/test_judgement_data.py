@@ -34,7 +34,7 @@ def looked_up(data: dict[str, Any], judgement: dict[str, Any], chosen: dict[str,
 
 def data_of(judged: list[Judged]) -> dict[str, Any]:
     """The data as they arrive in the browser."""
-    return dict(json.loads(json.dumps(reading_data(judged, switches_of(judged, "abc"), "abc"))))
+    return dict(json.loads(json.dumps(reading_data(judged, switches_of(judged), "abc"))))
 
 
 def test_every_combination_of_readings_is_found_again():
@@ -122,6 +122,6 @@ def test_many_combinations_take_little_room():
     findings = {chosen: Finding(Verdict.HOLDS, words) for chosen, words in figures.items()}
     judgement = Judgement(choices, findings, dict.fromkeys(findings, "t"), 10)
     claim = Claim("k", "q", "t", lambda _: Finding(Verdict.HOLDS, "f"), choices)
-    data = reading_data([Judged(claim, "here", judgement)], switches_of([Judged(claim, "here", judgement)], ()), ())
+    data = reading_data([Judged(claim, "here", judgement)], switches_of([Judged(claim, "here", judgement)]), ())
     assert len(data["pieces"]) == 2 + 16 * 3  # each agent's figures under each of three readings, the test, and nothing
     assert len(json.dumps(data)) < 0.5 * sum(map(len, figures.values()))

@@ -107,8 +107,8 @@ def test_a_verdict_that_depends_says_on_what_and_what_each_reading_gives():
     assert found == (
         "depends on the reading here Is c compared? no with c figures a 200, b 250, c 160. "
         "holds without c figures a 200, b 250. "
-        "How is b tuned? alone it changes nothing; together with other readings: "
-        "holds as said and without c figures a 200, b 250. no boldly and without c figures a 200, b 50. "
+        "How is b tuned? holds as said (with who: without c) figures a 200, b 250. "
+        "no boldly (with who: without c) figures a 200, b 50. "
         "Under the first readings (does not hold): a 200, b 250, c 160. Instead: c is."
     )
 

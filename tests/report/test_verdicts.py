@@ -26,7 +26,7 @@ def judged(key: str, world: str, verdict: Verdict, *, ours: bool = False, **find
 
 
 def verdicts(several: Sequence[Judged]) -> Verdicts:
-    return verdicts_of(several, switches_of(several, "abc"))
+    return verdicts_of(several, switches_of(several))
 
 
 def found(each: Judged) -> Found:
@@ -72,18 +72,16 @@ def test_verdicts_that_differ_between_readings_depend_and_further_runs_are_count
 def test_what_each_reading_of_a_deciding_choice_gives():
     b_best, a_best, lasts = (row.found["here"] for row in verdicts(by_hand.judged()).claims)
     (tuning,) = b_best.now.deciding
-    assert (tuning.switch.choice.key, tuning.alone) == ("tuning of b", True)
+    assert tuning.switch.choice.key == "tuning of b"
     assert [(each.reading, each.mark.sign, each.pieces) for each in tuning.under] == [
         ("as said", "no", ["a 200,", "b 250,", "c 160."]),
         ("boldly", "holds", ["a 200,", "b 50,", "c 160."]),
     ]
     # a (200) beats b (250) but not c (160): without c it is the best, unless b (50) is tuned boldly.
-    assert [(each.switch.choice.key, each.alone) for each in a_best.now.deciding] == [
-        ("who", True), ("tuning of b", False),
-    ]  # fmt: skip
+    assert [each.switch.choice.key for each in a_best.now.deciding] == ["who", "tuning of b"]
     assert [[(each.reading, each.mark.sign) for each in deciding.under] for deciding in a_best.now.deciding] == [
         [("with c", "no"), ("without c", "holds")],
-        [("as said and without c", "holds"), ("boldly and without c", "no")],
+        [("as said (with who: without c)", "holds"), ("boldly (with who: without c)", "no")],
     ]
     assert a_best.now.deciding[1].under[1].pieces == ["a 200,", "b 50."]
     assert a_best.now.title == "depends on the reading: Is c compared? How is b tuned?"

@@ -119,21 +119,25 @@ def never_settles(
 
     Late is the last third of a phase. A label still plays at random if it gathers more than a share of the regret of
     uniformly random play there, which the means give; it has settled if it gathers less. Either group may be empty.
+    Where random play costs nothing, as in a phase too short for thirds, that is undecided.
     """
 
     def decide(evidence: Evidence) -> Finding:
         late = [(last - (last - first) / 3, last) for first, last in phases]
+        bounds = [(round(evidence.round(first)), round(evidence.round(last))) for first, last in late]
         cost = np.concatenate(([0.0], np.cumsum(evidence.means.max(axis=1) - evidence.means.mean(axis=1))))
+        randoms = [cost[last] - cost[first] for first, last in bounds]
+        if not all(randoms):
+            return Finding(Verdict.UNDECIDED, "in the last third of some phase, random play costs nothing")
+
         pairs: list[Pair] = []
         shares: dict[str, list[float]] = {label: [] for label in (*small, *suggested)}
-        for first, last in late:
-            bounds = [round(evidence.round(each)) for each in (first, last)]
-            random = cost[bounds[1]] - cost[bounds[0]]
+        for (first, last), random in zip(bounds, randoms, strict=True):
             for label, values in shares.items():
-                mine = evidence.curves[label].between(*bounds)
+                mine = evidence.curves[label].between(first, last)
                 values.append(mine.mean() / random)
                 limit = np.full(len(mine), share * random)
-                where = f"in rounds {bounds[0] + 1:,} to {bounds[1]:,}"
+                where = f"in rounds {first + 1:,} to {last:,}"
                 few, much = (f"{share:.0%} of random play", evidence.name(label))
                 pairs.append(
                     Pair(few, much, limit, mine, where) if label in small else Pair(much, few, mine, limit, where)
