@@ -10,7 +10,7 @@ from .core.zoo import AGENTS, card, kind, make, names, register
 
 if TYPE_CHECKING:
     from .core.conformance import AgentCheckError, check_agent
-    from .core.kernel import ALL, forget, rule
+    from .core.kernel import ALL, detection, forget, rule
     from .core.protocol import Agent, AgentProtocol, UnsuitableRewardsError
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "UnsuitableRewardsError",
     "card",
     "check_agent",
+    "detection",
     "forget",
     "kind",
     "make",
@@ -41,6 +42,31 @@ HOUSE: dict[str, str] = {
     "sw-kl-ucb": "sw_kl_ucb:SWKLUCB",
     "rexp3": "rexp3:Rexp3",
     "ser4": "ser4:Ser4",
+    "ucb1": "ucb1:UCB1",
+    "exp3": "exp3:Exp3",
+    "exp3s": "exp3s:Exp3S",
+    "d-ucb": "d_ucb:DUCB",
+    "d-ts": "d_ts:DTS",
+    "ds-ts": "ds_ts:DSTS",
+    "r-less-ucb": "r_less_ucb:RLessUCB",
+    "raw-ucb": "raw_ucb:RAWUCB",
+    "fewa": "fewa:FEWA",
+    "cusum-ucb": "cusum_ucb:CUSUMUCB",
+    "glr-klucb": "glr_klucb:GLRKLUCB",
+    "m-ucb": "m_ucb:MUCB",
+    "pht-ucb": "pht_ucb:PHTUCB",
+    "br-mab": "br_mab:BRMAB",
+    "oracle-restart": "oracle_restart:OracleRestart",
+    "predictive-sampling": "predictive_sampling:PredictiveSampling",
+    "switching-ts": "switching_ts:SwitchingTS",
+    "active-ptw": "active_ptw:ActivePTW",
+    "dsw-ts": "dsw_ts:DSWTS",
+    "sw-lb-sda": "sw_lb_sda:SWLBSDA",
+    "glr-ts": "glr_ts:GLRTS",
+    "adr-ts": "adr_ts:ADRTS",
+    "restarting": "restarting:Restarting",
+    "master": "master:Master",
+    "bandit-over-windows": "bandit_over_windows:BanditOverWindows",
     "random": "uniform:Random",
     "oracle": "oracle:Oracle",
 }
@@ -56,6 +82,7 @@ _LAZY = _CLASSES | {
     "AgentProtocol": "core.protocol",
     "UnsuitableRewardsError": "core.protocol",
     "check_agent": "core.conformance",
+    "detection": "core.kernel",
     "forget": "core.kernel",
     "rule": "core.kernel",
 }

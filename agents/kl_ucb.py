@@ -12,8 +12,8 @@ from .core.arguments import positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
 from .core.protocol import Agent
 from .parts.forced import unseen
-from .parts.indices import highest_mean, information, kl_budget, kl_index
-from .parts.windows import ROUNDS, Window, forget_rounds, new_window, slide
+from .parts.indices import BY_ARM, COUNTING, elapsed, highest_mean, information, kl_budget, kl_index, own_time
+from .parts.windows import Window, forget_rounds, new_window, slide
 
 __all__ = ["KLUCB"]
 
@@ -26,11 +26,13 @@ class KLState(NamedTuple):
     last: IntArray  # (1,) where the search for the largest index begins
     odds: FloatArray  # (1,) the log odds of its index
     c: float
+    counting: int  # what t counts; see ``agents/parts/indices.py``
 
 
-def new_kl_state(n_arms: int, window: int | None, c: float) -> KLState:
+def new_kl_state(n_arms: int, window: int | None, c: float, counting: str = "rounds") -> KLState:
     """The state before the first round, on a window of the given length, or on all rounds if it is None."""
-    return KLState(new_window(n_arms, window), np.full(n_arms, np.nan), np.zeros(1, np.int64), np.zeros(1), c)
+    last, odds = np.zeros(1, np.int64), np.zeros(1)
+    return KLState(new_window(n_arms, window), np.full(n_arms, np.nan), last, odds, c, COUNTING[counting])
 
 
 def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
@@ -44,20 +46,24 @@ def act(state: KLState, mask: BoolArray, rng: np.random.Generator) -> int:
         if mask[i] and (pulls[i] == 0 or sums[i] >= pulls[i]):
             arm = unseen(pulls, state.window.clock, mask)
             return arm if arm >= 0 else i  # i has an index of 1, which none exceeds
-    budget = kl_budget(state.window.clock[ROUNDS] + 1, state.window.arms.size, state.c)
-    if budget <= 0.0:
+    clock = state.window.clock
+    common = kl_budget(elapsed(clock, pulls, state.counting), state.window.arms.size, state.c)
+    if common <= 0.0:
         return highest_mean(pulls, sums, mask)
+    by_arm = state.counting == BY_ARM
     first = state.last[0] if mask[state.last[0]] else highest_mean(pulls, sums, mask)
     arm = first
+    budget = kl_budget(own_time(clock, mask.size, arm), 0, state.c) if by_arm else common
     q, log_q, log_1mq = kl_index(state.odds, pulls[arm], sums[arm], information(known, pulls, sums, arm), budget)
     for i in range(mask.size):
         if i == first or not mask[i]:
             continue
         n, s = pulls[i], sums[i]
-        if n == pulls[arm] and s == sums[arm]:
+        own = kl_budget(own_time(clock, mask.size, i), 0, state.c) if by_arm else common
+        if n == pulls[arm] and s == sums[arm] and own == budget:
             arm = min(i, arm)  # a tie, which rounding must not decide
-        elif s >= n * q or information(known, pulls, sums, i) - s * log_q - (n - s) * log_1mq < budget:
-            arm = i
+        elif s >= n * q or information(known, pulls, sums, i) - s * log_q - (n - s) * log_1mq < own:
+            arm, budget = i, own
             q, log_q, log_1mq = kl_index(state.odds, n, s, information(known, pulls, sums, i), budget)
     state.last[0] = arm
     return arm

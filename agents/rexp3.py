@@ -13,9 +13,11 @@ from .core.arguments import fraction, positive, positive_int
 from .core.kernel import BoolArray, FloatArray, IntArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
-from .parts.weights import Weights, multiply, new_weights, reset_weights
+from .parts.weights import Weights, draw_arm, multiply, new_weights, reset_weights
 
 __all__ = ["Rexp3"]
+
+NEVER = -1  # stands for a batch without end
 
 
 class Exp3State(NamedTuple):
@@ -25,26 +27,20 @@ class Exp3State(NamedTuple):
     probabilities: FloatArray  # (K,) of the last act
     since_restart: IntArray  # (1,) rounds
     gamma: float
-    batch: int
+    batch: int  # rounds between restarts, or NEVER
+
+
+def new_exp3_state(n_arms: int, gamma: float, batch: int = NEVER) -> Exp3State:
+    """Equal weights."""
+    return Exp3State(new_weights(n_arms), np.full(n_arms, 1.0 / n_arms), np.zeros(1, np.int64), gamma, batch)
 
 
 def act(state: Exp3State, mask: BoolArray, rng: np.random.Generator) -> int:
     """Draw an arm from p_i = (1 − γ) w_i/Σw + γ/K; start over when the batch is full."""
-    weights, probabilities, k = state.weights.plain, state.probabilities, state.probabilities.size
     if state.since_restart[0] == state.batch:
         reset_weights(state.weights)
         state.since_restart[0] = 0
-    total = 0.0
-    for i in range(k):
-        total += weights[i]
-    u = rng.random()
-    arm, cumulated = -1, 0.0
-    for i in range(k):
-        probabilities[i] = (1.0 - state.gamma) * (weights[i] / total) + state.gamma / k
-        cumulated += probabilities[i]
-        if arm < 0 and u < cumulated:
-            arm = i
-    return arm if arm >= 0 else k - 1
+    return draw_arm(state.weights.plain, state.probabilities, state.gamma, rng)
 
 
 def observe(state: Exp3State, arm: int, reward: float) -> None:
@@ -72,7 +68,8 @@ class Rexp3(Agent):
     Rule:
         p_i = (1 − γ) w_i/Σw + γ/K; draw an arm a; w_a ← w_a exp(γ (x/p_a)/K); all w = 1 at each restart.
     Tuning:
-        Δ = ⌈(K ln K)^(1/3) (T/V_T)^(2/3)⌉ (at most T), γ = min{1, √(K ln K / ((e − 1) Δ))}.
+        Δ = ⌈(K ln K)^(1/3) (T/V_T)^(2/3)⌉ (at most T), γ = min{1, √(K ln K / ((e − 1) Δ))}. Blind: V_T = 1 is assumed
+        (ours).
     Knowledge:
         T, V_T.
     Deviations:
@@ -95,6 +92,7 @@ class Rexp3(Agent):
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
+    assumes: ClassVar[Mapping[str, Any]] = {"variation": 1.0}
 
     batch: int = field(kw_only=True)
     gamma: float = field(kw_only=True)
@@ -105,8 +103,7 @@ class Rexp3(Agent):
         self.gamma = fraction("gamma", self.gamma)
 
     def _new_state(self) -> Exp3State:
-        k = self.n_arms
-        return Exp3State(new_weights(k), np.full(k, 1.0 / k), np.zeros(1, np.int64), self.gamma, self.batch)
+        return new_exp3_state(self.n_arms, self.gamma, self.batch)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -112,6 +112,7 @@ class Ser4(Agent):
     Tuning:
         δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))), as in the paper's experiments. An optimal policy of the source has
         N − 1 switches, so N is the number of changes of the best arm plus 1, and φ > 0 even where nothing changes.
+        Blind: N = 1 is assumed (ours).
     Knowledge:
         T, and the number of changes of the best arm.
     Deviations:
@@ -139,6 +140,7 @@ class Ser4(Agent):
     name: ClassVar[str] = "ser4"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
+    assumes: ClassVar[Mapping[str, Any]] = {"switches": 0}
 
     delta: float = field(kw_only=True)
     epsilon: float = field(kw_only=True)

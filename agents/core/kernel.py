@@ -6,10 +6,12 @@ An algorithm is a state, a ``NamedTuple`` of arrays and numbers, and plain funct
 * ``observe(state, arm, reward)`` takes in the reward of a round;
 * ``forget(state, arm)``, which is optional, drops what was learnt about one arm, or about all with ``arm=ALL``.
 
-:func:`rule` ties them to the class of the state. Python calls them as they are; the compiled loop of
-:mod:`ns_mab_gym.play.loop` finds the very same functions through numba's ``overload``, by the class of the state. Both
-draw the same numbers from the same generator, so both give the same trajectory, bit for bit. A state may hold other
-states: the functions of a detector call ``act(state.inner, mask, rng)`` with the functions of this module.
+:func:`rule` ties them to the class of the state; a detector of changes has ``watch(state, arm, reward)``, which is true
+when it sounds an alarm, and ``forget``, tied to its state by :func:`detection`. Python calls them as they are; the
+compiled loop of :mod:`ns_mab_gym.play.loop` finds the very same functions through numba's ``overload``, by the class of
+the state. Both draw the same numbers from the same generator, so both give the same trajectory, bit for bit. A state
+may hold other states: the functions of a detector call ``act(state.inner, mask, rng)`` with the functions of this
+module.
 
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
 last bit); no division by zero; helpers are marked with numba's ``register_jitable`` and in hot places take arrays, not
@@ -39,7 +41,20 @@ import numpy.typing as npt
 from numba.core import types
 from numba.extending import overload
 
-__all__ = ["ALL", "BoolArray", "FloatArray", "IntArray", "act", "forget", "observe", "rule", "states_in"]
+__all__ = [
+    "ALL",
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "act",
+    "detection",
+    "forget",
+    "functions_of",
+    "observe",
+    "rule",
+    "states_in",
+    "watch",
+]
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -48,6 +63,7 @@ IntArray = npt.NDArray[np.int64]
 Act = Callable[[Any, BoolArray, np.random.Generator], int]
 Observe = Callable[[Any, int, float], None]
 Forget = Callable[[Any, int], None]
+Watch = Callable[[Any, int, float], bool]
 
 ALL = -1  # stands for every arm in ``forget``
 
@@ -60,19 +76,41 @@ class Rule(NamedTuple):
     forget: Forget | None
 
 
+class Detection(NamedTuple):
+    """The functions of a detector."""
+
+    watch: Watch
+    forget: Forget
+
+
 RULES: dict[type, Rule] = {}
+DETECTIONS: dict[type, Detection] = {}
 _COMPILED: set[type] = set()  # states whose functions numba has compiled: it would not look them up again
 NAMED_TUPLES = (types.NamedTuple, types.NamedUniTuple)
 
 
 def rule(state: type, act: Act, observe: Observe, forget: Forget | None = None) -> None:
     """Register the functions by which the algorithm with this class of state acts, observes and forgets."""
-    given = Rule(act, observe, forget)
-    if state in _COMPILED and given != RULES[state]:
+    _keep(RULES, state, Rule(act, observe, forget))
+
+
+def detection(state: type, watch: Watch, forget: Forget) -> None:
+    """Register the functions by which the detector with this class of state watches rewards and forgets."""
+    _keep(DETECTIONS, state, Detection(watch, forget))
+
+
+def _keep(table: dict[type, Any], state: type, given: Rule | Detection) -> None:
+    if state in _COMPILED and given != table.get(state):
         raise ValueError(
             f"the rule of {state.__name__} is compiled already; to change it, define the class of the state again too"
         )
-    RULES[state] = given
+    table[state] = given
+
+
+def functions_of(state: type) -> tuple[Callable[..., Any], ...]:
+    """The functions that are tied to this class of state; none if it is only a part of others."""
+    tied = RULES.get(state) or DETECTIONS.get(state) or ()
+    return tuple(function for function in tied if function is not None)
 
 
 def act(state: Any, mask: BoolArray, rng: np.random.Generator) -> int:
@@ -87,12 +125,18 @@ def observe(state: Any, arm: int, reward: float) -> None:
 
 def forget(state: Any, arm: int) -> None:
     """Drop what was learnt about one arm; with ``arm=ALL``, return the state to what it was before the first round."""
-    how = RULES[type(state)].forget
+    kind = type(state)
+    how = DETECTIONS[kind].forget if kind in DETECTIONS else RULES[kind].forget
     if how is None:
         raise NotImplementedError(
             f"{type(state).__name__} cannot forget: give rule(state, act, observe, forget) a fourth function"
         )
     how(state, arm)
+
+
+def watch(state: Any, arm: int, reward: float) -> bool:
+    """Show a detector the reward of a round; whether it sounds an alarm about the arm."""
+    return DETECTIONS[type(state)].watch(state, arm, reward)
 
 
 @overload(act, strict=False, jit_options={"forceinline": True})
@@ -110,10 +154,16 @@ def _compiled_forget(state, arm):  # type: ignore[no-untyped-def]
     return _rule_of(state).forget if isinstance(state, NAMED_TUPLES) else None
 
 
-def _rule_of(state: Any) -> Rule:
-    """The rule of a numba type of state, which is fixed from now on."""
-    _COMPILED.add(state.instance_class)
-    return RULES[state.instance_class]
+@overload(watch, strict=False, jit_options={"forceinline": True})
+def _compiled_watch(state, arm, reward):  # type: ignore[no-untyped-def]
+    return _rule_of(state).watch if isinstance(state, NAMED_TUPLES) else None
+
+
+def _rule_of(state: Any) -> Any:
+    """The functions of a numba type of state, which are fixed from now on."""
+    kind = state.instance_class
+    _COMPILED.add(kind)
+    return DETECTIONS[kind] if kind in DETECTIONS else RULES[kind]
 
 
 def states_in(state: Any) -> Iterator[Any]:

@@ -54,6 +54,7 @@ class Agent(ABC):
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "real"
     handles_mask: ClassVar[bool] = True
     handles_delay: ClassVar[bool] = True
+    assumes: ClassVar[Mapping[str, Any]] = {}  # pieces of knowledge that a blind agent takes for granted, if it must
 
     n_arms: int
     binarize: bool = dataclasses.field(default=False, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from .cards import Card, agent_card
 from .knowledge import Knowledge
 from .registry import Registry
 
-__all__ = ["AGENTS", "card", "kind", "make", "names", "register", "tunable"]
+__all__ = ["AGENTS", "card", "check_parameters", "kind", "make", "names", "register"]
 
 AGENTS = Registry("agent", "agents", "ns_mab_gym.agents", needs=("reset", "act", "observe"), reserved=("sb3",))
 
@@ -52,12 +52,19 @@ def tunable(agent: type[Any]) -> Collection[str] | None:
     return tuple(parameter.name for parameter in parameters)
 
 
+def check_parameters(title: str, agent: type[Any], given: Iterable[str]) -> None:
+    """Raise a TypeError that names the nearest parameter if an agent does not take one of these; all take ``blind``."""
+    if (allowed := tunable(agent)) is not None:
+        known_parameters(title, (name for name in given if name != "blind"), allowed)
+
+
 def make(
     name: str | type,
     n_arms: int | None = None,
     horizon: int | None = None,
     *,
     knowledge: Knowledge | None = None,
+    blind: bool = False,
     **parameters: Any,
 ) -> Any:
     """An agent by its name, tuned by its own paper's formula from what is known about the world.
@@ -70,17 +77,21 @@ def make(
         n_arms: K, if the knowledge does not hold it.
         horizon: T, if the knowledge does not hold it.
         knowledge: what the agent may be told, for example ``ns_mab_gym.theory.describe(means)``.
+        blind: whether the agent is told T and K alone, whatever the knowledge holds; its card says what it then does.
         parameters: parameters of the agent, which are then not tuned.
     """
     agent = name if isinstance(name, type) else kind(name)
     title = name if isinstance(name, str) else agent.__name__
-    if (allowed := tunable(agent)) is not None:
-        known_parameters(f"agent {title!r}", parameters, allowed)
+    check_parameters(f"agent {title!r}", agent, parameters)
+    if not isinstance(blind, bool):
+        raise TypeError(f"blind must be True or False, got {blind!r}")
     known = knowledge or Knowledge()
     if n_arms is not None:
         known = replace(known, n_arms=positive_int("n_arms", n_arms, least=2))
     if horizon is not None:
         known = replace(known, horizon=positive_int("horizon", horizon))
+    if blind:
+        known = Knowledge(n_arms=known.n_arms, horizon=known.horizon, **getattr(agent, "assumes", {}))
     if not hasattr(agent, "tune"):
         return agent(**(_asked_for(agent, known) | parameters))
     (k,) = known.need(title, "n_arms")

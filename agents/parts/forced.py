@@ -13,7 +13,7 @@ __all__ = ["highest", "unseen"]
 
 
 @register_jitable(forceinline=True)
-def unseen(pulls: IntArray, clock: IntArray, mask: BoolArray) -> int:
+def unseen(pulls: IntArray | FloatArray, clock: IntArray, mask: BoolArray) -> int:
     """The available arm without an observation in memory that must be played next; -1 if there is none.
 
     Of several it is the one unseen longest, and of those never seen the first: K new arms are played in turn, and in a
@@ -21,7 +21,7 @@ def unseen(pulls: IntArray, clock: IntArray, mask: BoolArray) -> int:
 
     Args:
         pulls: (K,) of the window.
-        clock: (2 + K,) of the window.
+        clock: (2 + 2 K,) of the window.
         mask: (K,) which arms can be played.
     """
     arm = -1

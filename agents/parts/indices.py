@@ -1,4 +1,4 @@
-"""Upper confidence indices by the Bernoulli Kullback-Leibler divergence."""
+"""Upper confidence indices: the time they count, and the Bernoulli Kullback-Leibler divergence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,41 @@ import math
 from numba.extending import register_jitable
 
 from ..core.kernel import BoolArray, FloatArray, IntArray
+from .windows import ROUNDS, SEEN
 
-__all__ = ["highest_mean", "information", "kl_budget", "kl_index", "log_odds_bound"]
+__all__ = [
+    "BY_ARM",
+    "COUNTING",
+    "elapsed",
+    "highest_mean",
+    "information",
+    "kl_budget",
+    "kl_index",
+    "log_odds_bound",
+    "own_time",
+]
+
+# What the t of an index counts: the rounds with the coming one, the samples in memory, or the rounds since the arm was
+# last forgotten. They differ only where a detector makes an agent forget single arms.
+COUNTING = {"rounds": 0, "samples": 1, "arm": 2}
+BY_ROUNDS, BY_SAMPLES, BY_ARM = COUNTING.values()
+
+
+@register_jitable(forceinline=True)
+def elapsed(clock: IntArray, pulls: IntArray, counting: int) -> int:
+    """The t that all arms share: t itself, the number of the coming round, or Σ N_i."""
+    t = clock[ROUNDS] + 1
+    if counting == BY_SAMPLES:
+        t = 0
+        for i in range(pulls.size):
+            t += pulls[i]
+    return t  # type: ignore[no-any-return]
+
+
+@register_jitable(forceinline=True)
+def own_time(clock: IntArray, n_arms: int, i: int) -> int:
+    """t − r_i, the number of the coming round counted from the restart of arm i; at least 1."""
+    return clock[ROUNDS] + 1 - clock[SEEN + n_arms + i]  # type: ignore[no-any-return]
 
 
 @register_jitable(forceinline=True)

@@ -10,7 +10,7 @@ from numba.extending import register_jitable
 
 from ..core.kernel import FloatArray
 
-__all__ = ["Weights", "multiply", "new_weights", "reset_weights"]
+__all__ = ["Weights", "draw_arm", "multiply", "new_weights", "reset_weights"]
 
 HEADROOM = 300.0  # weights reach at most e^300 times the reference before all of them are rescaled
 
@@ -46,3 +46,27 @@ def multiply(weights: Weights, arm: int, log_factor: float) -> None:
             weights.plain[i] = math.exp(weights.logs[i] - weights.reference[0])
     else:
         weights.plain[arm] = math.exp(weights.logs[arm] - weights.reference[0])
+
+
+@register_jitable(forceinline=True)
+def draw_arm(plain: FloatArray, probabilities: FloatArray, gamma: float, rng: np.random.Generator) -> int:
+    """Draw an arm from p_i = (1 − γ) w_i/Σw + γ/K, and note the probabilities.
+
+    Args:
+        plain: (K,) the weights, up to a common factor.
+        probabilities: (K,) where the p_i are written.
+        gamma: γ, the share of uniform exploration.
+        rng: the generator that gives one uniform.
+    """
+    k = plain.size
+    total = 0.0
+    for i in range(k):
+        total += plain[i]
+    u = rng.random()
+    arm, cumulated = -1, 0.0
+    for i in range(k):
+        probabilities[i] = (1.0 - gamma) * (plain[i] / total) + gamma / k
+        cumulated += probabilities[i]
+        if arm < 0 and u < cumulated:
+            arm = i
+    return arm if arm >= 0 else k - 1

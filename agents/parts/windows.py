@@ -11,7 +11,7 @@ from ..core.arguments import positive_int
 from ..core.kernel import ALL, FloatArray, IntArray
 from ..core.tuning import suggested_window
 
-__all__ = ["ROUNDS", "Window", "check_window", "forget_rounds", "new_window", "slide"]
+__all__ = ["ROUNDS", "SEEN", "Window", "check_window", "forget_rounds", "new_window", "slide"]
 
 ROUNDS, SLOT, SEEN = 0, 1, 2  # indices into the clock
 NOBODY = -1  # stands in the ring for the arm of a round that was forgotten
@@ -25,8 +25,11 @@ class Window(NamedTuple):
 
     arms: IntArray  # (τ,) the arm of each round, a ring; empty if nothing is ever forgotten
     rewards: FloatArray  # (τ,)
-    clock: IntArray  # (2 + K,) ROUNDS observed so far, the SLOT of the ring that comes next, and from SEEN on the round
-    # in which each arm was last observed, however long ago, 0 if never (one more array in the tuple would take time)
+    clock: (
+        IntArray  # (2 + 2 K,) ROUNDS observed so far, the SLOT of the ring that comes next, from SEEN on the round in
+    )
+    # which each arm was last observed, however long ago, 0 if never, and from SEEN + K on the number of rounds observed
+    # when each arm was last forgotten (one more array in the tuple would take time)
     pulls: IntArray  # (K,) N_i
     sums: FloatArray  # (K,) S_i
 
@@ -37,7 +40,7 @@ def new_window(n_arms: int, length: int | None) -> Window:
     return Window(
         arms=np.zeros(capacity, np.int64),
         rewards=np.zeros(capacity),
-        clock=np.zeros(SEEN + n_arms, np.int64),
+        clock=np.zeros(SEEN + 2 * n_arms, np.int64),
         pulls=np.zeros(n_arms, np.int64),
         sums=np.zeros(n_arms),
     )
@@ -87,6 +90,7 @@ def forget_rounds(window: Window, arm: int) -> None:
         window.pulls[:] = 0
         window.sums[:] = 0.0
         return
+    window.clock[SEEN + window.pulls.size + arm] = window.clock[ROUNDS]
     window.pulls[arm] = 0
     window.sums[arm] = 0.0
     for s in range(window.arms.size):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 import pytest
+from examples import known
 
 from ns_mab_gym import agents, simulate, worlds
 
@@ -18,7 +19,7 @@ Masks = npt.NDArray[np.bool_]
 def make(name: str, window: int, n_arms: int = K) -> agents.Agent:
     """The agent with this window, if it has one."""
     windowed = "window" in agents.kind(name).tunable()
-    return agents.make(name, n_arms, 1_000, **({"window": window} if windowed else {}))
+    return agents.make(name, knowledge=known(n_arms, 2_000), **({"window": window} if windowed else {}))
 
 
 def memory(agent: agents.Agent) -> int | None:

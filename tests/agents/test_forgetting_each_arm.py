@@ -7,11 +7,10 @@ import pytest
 from examples import HOUSE, example_agent
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.kernel import RULES
 
 K = 4
-RACES = {"rexp3", "ser4"}  # to forget one arm is to start over
-ONE_BY_ONE = [name for name in HOUSE if RULES[type(example_agent(name).state)].forget and name not in RACES]
+RACES = {"rexp3", "ser4", "exp3", "exp3s"}  # to forget one arm is to start over
+ONE_BY_ONE = [name for name in HOUSE if hasattr(example_agent(name).state, "window") and name not in RACES]
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)

@@ -1,7 +1,7 @@
 """On a stationary bandit with means 0.1 and 0.9, every learning agent finds the better arm and stays with it.
 
 The mark is 95 % of the last fifth of T = 20 000 rounds, in each of five runs, windowed agents with τ = 2 000 included.
-Ser4 and Rexp3 have marks of their own.
+Ser4, Rexp3 and R-less-UCB have marks of their own.
 
 * Ser4 without resets drops the worse arm after the first round-robin τ with an observed gap of at least
   2√(ln(8τ²T)/(2τ)), about the 64th (the gap has a standard deviation of √(0.18/64) = 0.05, so certainly before the
@@ -13,6 +13,9 @@ Ser4 and Rexp3 have marks of their own.
   general mark holds. Restarted every 2 000 rounds, as a windowed agent forgets, γ = 0.0201 and the ratio grows by
   g = 0.0080 a round: over a batch of n rounds the better arm has (1 − γ)(ln(1 + e^{gn}) − ln 2)/(gn) + γ/2 = 94.8 %.
   The mark is that number, give or take 2 points.
+* R-less-UCB, made for means that rise, has a bonus of B(N, t) = ½(t − N + h − 1)√(40 ln t/h³), h = N/4. The indices
+  are level where the worse arm's bonus is larger by 0.8: at N = 6 674 of 16 000 rounds and N = 8 184 of 20 000. So the
+  better arm has 62.2 % of the last fifth.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from examples import HOUSE
 from ns_mab_gym import agents, simulate, worlds
 
 WORLD = worlds.Stationary(mu=(0.1, 0.9), horizon=20_000)
-LEARNERS = [name for name in HOUSE if name not in ("random", "ser4")]
+ELSEWHERE = ("master", "bandit-over-windows")  # whose marks are in tests of their own names
+LEARNERS = [name for name in HOUSE if name not in ("random", "ser4", "r-less-ucb", *ELSEWHERE)]
 WINDOWED = [name for name in LEARNERS if "window" in agents.kind(name).tunable()]
 
 
@@ -44,6 +48,27 @@ def test_the_better_arm_wins(name):
 @pytest.mark.parametrize("name", WINDOWED)
 def test_the_better_arm_wins_in_a_window(name):
     assert shares(name, window=2_000).min() >= 0.95
+
+
+def pulls_of_the_worse_arm(t: int) -> float:
+    """The N at which B(N, t) = B(t − N, t) + 0.8, by bisection."""
+
+    def bonus(n: float) -> float:
+        return 0.5 * (t - n + n / 4 - 1) * math.sqrt(40 * math.log(t) / (n / 4) ** 3)
+
+    low, high = 4.0, t / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if bonus(middle) > bonus(t - middle) + 0.8 else (low, middle)
+    return low
+
+
+def test_r_less_ucb_levels_its_indices():
+    """20 runs, four standard errors."""
+    expected = 1 - (pulls_of_the_worse_arm(20_000) - pulls_of_the_worse_arm(16_000)) / 4_000
+    assert expected == pytest.approx(0.622, abs=1e-3)
+    observed = shares("r-less-ucb", runs=20)
+    assert abs(observed.mean() - expected) < 4 * observed.std(ddof=1) / math.sqrt(20)
 
 
 def test_ser4_without_resets():

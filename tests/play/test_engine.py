@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -34,7 +35,7 @@ def interpreted(world: worlds.World, law: str, name: str, seeds: tuple[int, int]
     """The episode in pure Python, and the agent as it stands at its end."""
     env = NSBanditEnv(world, reward=law)
     env.reset(seed=seeds[0])
-    known = theory.knowledge(env.means)
+    known = replace(theory.knowledge(env.means), subgaussian=env.law.subgaussian)
     agent = agents.make(name, knowledge=known, **parameters)
     return nsb.run_episode(env, agent, seeds), agent
 

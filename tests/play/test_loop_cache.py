@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from examples import HOUSE, example_agent
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.kernel import RULES, states_in
+from ns_mab_gym.agents.core.kernel import functions_of, states_in
 from ns_mab_gym.play.fingerprints import fingerprint
 from ns_mab_gym.play.loop import loop_for
 
@@ -143,18 +144,21 @@ def test_every_agent_of_the_house_is_kept_on_disk(name):
     assert loop is loop_for(tuple(type(each) for each in states_in(state)), "another name")
 
 
-def functions_of(name: str):
-    return [function for function in RULES[type(example_agent(name).state)] if function is not None]
+def made_of(name: str):
+    """The functions of an agent's state and of those nested in it, and the classes of all of these."""
+    kinds = tuple(type(each) for each in states_in(example_agent(name).state))
+    return tuple(function for kind in kinds for function in functions_of(kind)), kinds
 
 
 def test_fingerprints_tell_agents_apart_and_are_the_same_twice():
-    prints = {name: fingerprint(functions_of(name), []) for name in HOUSE}
-    assert prints == {name: fingerprint(functions_of(name), []) for name in HOUSE}
-    same_rule = {frozenset(["ts", "beta-swts"]), frozenset(["kl-ucb", "sw-kl-ucb"])}
-    for one in HOUSE:
-        for other in HOUSE:
-            alike = one == other or frozenset([one, other]) in same_rule
-            assert (prints[one] == prints[other]) == alike
+    """Two agents have one if and only if they are made of the same states, as ``ts`` and ``beta-swts`` are."""
+    parts = {name: made_of(name) for name in HOUSE}
+    prints = {name: fingerprint(*each) for name, each in parts.items()}
+    assert prints == {name: fingerprint(*made_of(name)) for name in HOUSE}
+    for one, other in itertools.product(HOUSE, HOUSE):
+        assert (prints[one] == prints[other]) == (parts[one][1] == parts[other][1]), (one, other)
+    assert prints["ts"] == prints["beta-swts"]
+    assert len(set(prints.values())) > len(HOUSE) / 2
 
 
 TABLE = np.array([1.0, 2.0])

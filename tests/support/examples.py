@@ -29,4 +29,5 @@ def has_a_window(agent: agents.Agent) -> bool:
 
 
 HOUSE = list(agents.HOUSE)
-WINDOWED = [name for name in HOUSE if has_a_window(example_agent(name))]
+# Those with a window of their own to set: bandit-over-windows chooses among many.
+WINDOWED = [name for name in HOUSE if "window" in agents.kind(name).tunable() and has_a_window(example_agent(name))]

@@ -1,0 +1,239 @@
+"""Bandit over bandit: Exp3 chooses, block by block, the window on which another agent plays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from .beta_swts import BetaState, BetaSWTS
+from .core.arguments import choice, fraction, known_parameters, positive_int
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, act, forget, observe, rule
+from .core.knowledge import Knowledge
+from .core.protocol import Agent
+from .gamma_swgts import GammaSWGTS, GaussianState
+from .kl_ucb import KLState
+from .parts.calls import read_call, spell_call
+from .parts.weights import Weights, draw_arm, multiply, new_weights, reset_weights
+from .parts.windows import Window
+from .sw_kl_ucb import SWKLUCB
+from .sw_ucb import SWUCB, UCBState
+
+__all__ = ["BanditOverWindows", "window_grid"]
+
+BASES: dict[str, Any] = {
+    "sw-ucb": SWUCB,
+    "beta-swts": BetaSWTS,
+    "gamma-swgts": GammaSWGTS,
+    "sw-kl-ucb": SWKLUCB,
+}
+ROUNDS, CHOSEN = 0, 1  # indices into the clock
+UNDRAWN = -1  # stands for the window of a block that has not begun
+
+
+class BlockState(NamedTuple):
+    """The agent within, the windows it may have, and what Exp3 knows about them."""
+
+    inner: Any  # the base on the longest window; on a shorter one it uses the beginning of that memory
+    windows: IntArray  # (J,) rising; the last one is as long as a block
+    weights: Weights  # of the windows
+    probabilities: FloatArray  # (J,) with which the last window was drawn
+    clock: IntArray  # (2,) ROUNDS of this block so far, and which window is CHOSEN; J for the longest, without a draw
+    total: FloatArray  # (1,) the rewards of this block so far
+    gamma: float
+
+
+@register_jitable(forceinline=True)
+def _beginning(window: Window, length: int) -> Window:
+    """The window with the beginning of its ring only: a window of this length."""
+    return Window(window.arms[:length], window.rewards[:length], window.clock, window.pulls, window.sums)
+
+
+@register_jitable(forceinline=True)
+def _shorter_ucb(state: UCBState, length: int) -> UCBState:
+    return UCBState(_beginning(state.window, length), state.xi)
+
+
+@register_jitable(forceinline=True)
+def _shorter_beta(state: BetaState, length: int) -> BetaState:
+    return BetaState(_beginning(state.window, length), state.means, state.log_norms)
+
+
+@register_jitable(forceinline=True)
+def _shorter_gaussian(state: GaussianState, length: int) -> GaussianState:
+    return GaussianState(_beginning(state.window, length), state.means, state.roots, state.gamma)
+
+
+@register_jitable(forceinline=True)
+def _shorter_kl(state: KLState, length: int) -> KLState:
+    return KLState(_beginning(state.window, length), state.information, state.last, state.odds, state.c, state.counting)
+
+
+KINDS = (UCBState, BetaState, GaussianState, KLState)
+SHORTER = (_shorter_ucb, _shorter_beta, _shorter_gaussian, _shorter_kl)
+
+
+def shortened(state: Any, length: int) -> Any:
+    """The same state, in the same memory, on a window of this length; it must be new."""
+    shorter: Any = SHORTER[KINDS.index(type(state))]
+    return shorter(state, length)
+
+
+@overload(shortened, strict=False, jit_options={"forceinline": True})
+def _compiled_shortened(state, length):  # type: ignore[no-untyped-def]
+    return SHORTER[KINDS.index(state.instance_class)]
+
+
+@register_jitable(forceinline=True)
+def _window(windows: IntArray, chosen: int) -> int:
+    return windows[min(chosen, windows.size - 1)]  # type: ignore[no-any-return]
+
+
+def _act(state: BlockState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Draw a window when a block begins; play what the base plays on that window."""
+    if state.clock[CHOSEN] == UNDRAWN:
+        state.clock[CHOSEN] = draw_arm(state.weights.plain, state.probabilities, state.gamma, rng)
+    return act(shortened(state.inner, _window(state.windows, state.clock[CHOSEN])), mask, rng)
+
+
+def _observe(state: BlockState, arm: int, reward: float) -> None:
+    """Show the reward to the base; at the end of a block Exp3 learns its mean reward, and the base starts over."""
+    clock, windows, total = state.clock, state.windows, state.total
+    if clock[CHOSEN] == UNDRAWN:
+        clock[CHOSEN] = windows.size  # nobody asked for an arm, so no window was drawn
+    observe(shortened(state.inner, _window(windows, clock[CHOSEN])), arm, reward)
+    total[0] += reward
+    clock[ROUNDS] += 1
+    if clock[ROUNDS] == windows[windows.size - 1]:
+        if clock[CHOSEN] < windows.size:
+            mean = min(max(total[0] / clock[ROUNDS], 0.0), 1.0)
+            estimate = mean / state.probabilities[clock[CHOSEN]]
+            multiply(state.weights, clock[CHOSEN], state.gamma * estimate / windows.size)
+        _begin_block(state)
+
+
+@register_jitable
+def _begin_block(state: BlockState) -> None:
+    forget(state.inner, ALL)
+    state.clock[ROUNDS] = 0
+    state.clock[CHOSEN] = UNDRAWN
+    state.total[0] = 0.0
+
+
+def _forget(state: BlockState, arm: int) -> None:
+    """Make the base forget one arm; with ``ALL`` Exp3 starts over too."""
+    if arm == ALL:
+        _begin_block(state)
+        reset_weights(state.weights)
+        state.probabilities[:] = 1.0 / state.probabilities.size
+    else:
+        forget(shortened(state.inner, _window(state.windows, max(0, state.clock[CHOSEN]))), arm)
+
+
+rule(BlockState, _act, _observe, _forget)
+
+
+def window_grid(block: int) -> list[int]:
+    """The windows ⌊H^(j/Δ)⌋, j = 0, …, Δ, with Δ = ⌈ln H⌉, each of them once.
+
+    >>> window_grid(223)
+    [1, 2, 6, 14, 36, 90, 223]
+    """
+    steps = math.ceil(math.log(block))
+    exact = (block ** (j / max(1, steps)) for j in range(steps + 1))
+    return sorted({math.floor(length * (1 + 1e-12)) for length in exact})
+
+
+@dataclass(eq=False)
+class BanditOverWindows(Agent):
+    """Bandit over windows: Exp3 learns, block by block, which window suits a sliding-window agent.
+
+    Source:
+        Cheung, Simchi-Levi, Zhu, "Hedging the Drift: Learning to Optimize under Non-Stationarity", Management Science
+        2022 (arXiv 1903.01461), and AISTATS 2019: the BOB algorithm.
+    Rule:
+        Blocks of H rounds. At the beginning of each, draw a window from p_j = (1 − γ) w_j/Σw + γ/|J|, and start the
+        base afresh on it. At the end, with x the mean reward of the block, w_j ← w_j exp(γ (x/p_j)/|J|) for that
+        window. J = {⌊H^(j/Δ)⌋ : j = 0, …, Δ}, Δ = ⌈ln H⌉.
+    Tuning:
+        H = ⌊√(K T)⌋ (at most T), which balances what the base loses for want of a longer window, T√(K/H), with what
+        Exp3 loses, √(H T); γ = min{1, √(|J| ln |J| / ((e − 1) ⌈T/H⌉))}. Blind by nature, so informed and blind are the
+        same.
+    Knowledge:
+        T.
+    Deviations:
+        H is the source's ⌊d √T⌋ for linear bandits of dimension d, balanced for the regret of K arms; that it is the
+        source's own choice for K arms could not be confirmed. A block's reward is its mean, clipped to [0, 1]; the
+        source has ½ + Σ/(2H + 4R√(H ln(T/√H))), for means in [−1, 1] and R-subgaussian noise, half as steep. The base
+        is any of four agents, with the bonus of that agent (SW-UCB: √(0.6 ln(min(t, τ))/N)), not the source's. A
+        block in which rewards are observed before an arm was asked for has the longest window and teaches Exp3
+        nothing.
+
+    >>> agent = BanditOverWindows(2, block=100, gamma=0.2)
+    >>> agent.reset(seed=1)
+    >>> for _ in range(3_000):  # arm 2 always pays
+    ...     arm = agent.act()
+    ...     agent.observe(arm, float(arm == 1))
+    >>> agent.state.windows
+    array([  1,   2,   6,  15,  39, 100])
+    >>> agent.state.weights.plain.argmin()  # a window of one round cannot tell which arm is better
+    np.int64(0)
+
+    Attributes:
+        block: H, the number of rounds in a block, and the longest window.
+        gamma: γ, the share of windows that are drawn uniformly.
+        base: the agent that plays: "sw-ucb", "beta-swts", "gamma-swgts" or "sw-kl-ucb", with options as in
+            "sw-ucb(xi=1.0)".
+    """
+
+    name: ClassVar[str] = "bandit-over-windows"
+
+    block: int = field(kw_only=True)
+    gamma: float = field(kw_only=True)
+    base: str = field(default="sw-ucb", kw_only=True)
+
+    def _check(self) -> None:
+        self.block = positive_int("block", self.block, hint="the source suggests sqrt(K*T), 707 at K = 10, T = 50 000")
+        self.gamma = fraction("gamma", self.gamma)
+        name, options = read_call("base", self.base)
+        choice("base", name, BASES)
+        allowed = [option for option in BASES[name].tunable() if option not in ("window", "binarize")]
+        known_parameters(f"base {name!r}", options, allowed)
+        self._within: Agent = BASES[name](self.n_arms, window=self.block, **options)
+        self.base = spell_call(name, {option: getattr(self._within, option) for option in sorted(options)})
+
+    def check_rewards(self, support: tuple[float, float], binary: bool) -> None:
+        """Raise an error if the base's rule is not defined for rewards of this kind.
+
+        Args:
+            support: the interval in which rewards lie.
+            binary: whether every reward is 0 or 1.
+        """
+        if not self.binarize:
+            self._within.check_rewards(support, binary)
+
+    def _new_state(self) -> BlockState:
+        windows = window_grid(self.block)
+        self._within.reset()
+        return BlockState(
+            inner=self._within.state,
+            windows=np.array(windows, np.int64),
+            weights=new_weights(len(windows)),
+            probabilities=np.full(len(windows), 1.0 / len(windows)),
+            clock=np.array([0, UNDRAWN], np.int64),
+            total=np.zeros(1),
+            gamma=self.gamma,
+        )
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """H from T and K, γ from the number of blocks and of windows."""
+        horizon, n_arms = knowledge.need(cls.name, "horizon", "n_arms")
+        block = positive_int("block", given.get("block", min(horizon, math.isqrt(n_arms * horizon))))
+        windows, blocks = len(window_grid(block)), math.ceil(horizon / block)
+        gamma = min(1.0, math.sqrt(windows * math.log(windows) / ((math.e - 1) * blocks)))
+        return {"block": block, "gamma": gamma}

@@ -1,0 +1,256 @@
+"""BR-MAB: CUSUM-UCB that takes back what it knew of an arm when the arm is again as it was before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from .core.arguments import fraction, positive, positive_int
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import act as act_within
+from .core.kernel import forget as forget_within
+from .core.kernel import observe as observe_within
+from .core.kernel import watch as watch_within
+from .core.knowledge import Knowledge
+from .core.protocol import Agent
+from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
+from .parts.cusum import COUNT, Cusum, CusumState, exploration_rate
+from .parts.discounted import long_phases
+from .parts.exploration import Exploration, Explorer, explored
+from .parts.warmup import warming
+from .ucb1 import UCB1State, new_ucb1_state
+
+__all__ = ["BRMAB"]
+
+STORED, TAKEN = 0, 1  # columns of the books
+
+
+class BRState(NamedTuple):
+    """Counts and sums, the test, each arm's latest samples, and its concepts."""
+
+    inner: UCB1State
+    detector: CusumState
+    explorer: Explorer
+    alarms: AlarmLog
+    recent: FloatArray  # (K, history) a ring: sample n since the last alarm is in slot n mod history
+    concepts: FloatArray  # (K, capacity, 2) N and S of each concept, the oldest first
+    books: (
+        IntArray  # (1 + K, 2) row 0: rounds observed; row 1 + i: concepts STORED, and which was TAKEN back, from 1 on
+    )
+    margin: float
+    quantile: float
+
+
+def act(state: BRState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Play arms with fewer than M samples since their restart; else explore or play the largest index."""
+    counts, clock = state.detector.statistics[:, COUNT], state.inner.window.clock
+    arm = warming(counts, clock, state.detector.warmup, mask)
+    if arm < 0:
+        arm = explored(state.explorer, mask, rng)
+    return arm if arm >= 0 else act_within(state.inner, mask, rng)
+
+
+def observe(state: BRState, arm: int, reward: float) -> None:
+    """Take in the reward; beyond the warm-up look for a concept to take back; on an alarm store one and restart."""
+    observe_within(state.inner, arm, reward)
+    state.books[0, 0] += 1
+    alarm = watch_within(state.detector, arm, reward)
+    count = int(state.detector.statistics[arm, COUNT])
+    if state.recent.shape[1] > 0:
+        state.recent[arm, (count - 1) % state.recent.shape[1]] = reward
+    if count > state.detector.warmup and state.books[1 + arm, TAKEN] == 0:
+        pulls, sums = state.inner.window.pulls, state.inner.window.sums
+        mean = sums[arm] / pulls[arm]
+        stored = state.concepts[arm, : state.books[1 + arm, STORED]]
+        found = _equivalent(stored, mean, pulls[arm], state.margin, state.quantile)
+        if found >= 0:
+            pulls[arm] += int(state.concepts[arm, found, 0])
+            sums[arm] += state.concepts[arm, found, 1]
+            state.books[1 + arm, TAKEN] = found + 1
+    if alarm:
+        _restart(state, arm, count)
+        sound(state.alarms, state.books[0, 0], arm, False)
+
+
+@register_jitable
+def _equivalent(concepts: FloatArray, mean: float, n: int, margin: float, quantile: float) -> int:
+    """The first concept whose mean differs by less than d in two one-sided z-tests; -1 if there is none."""
+    for c in range(concepts.shape[0]):
+        past = concepts[c, 1] / concepts[c, 0]
+        error = math.sqrt(max(0.0, mean * (1.0 - mean) / n) + max(0.0, past * (1.0 - past) / concepts[c, 0]))
+        if abs(mean - past) < margin - quantile * error:
+            return c
+    return -1
+
+
+@register_jitable
+def _restart(state: BRState, arm: int, count: int) -> None:
+    """Make a concept of all but the latest samples, or update the one that was taken back; keep the latest."""
+    window, kept, kept_sum = state.inner.window, min(state.recent.shape[1], count), 0.0
+    for k in range(kept):
+        kept_sum += state.recent[arm, k]
+    if window.pulls[arm] > kept:
+        slot = _slot(state.concepts[arm], state.books[1 + arm])
+        state.concepts[arm, slot, 0] = window.pulls[arm] - kept
+        state.concepts[arm, slot, 1] = max(0.0, window.sums[arm] - kept_sum)
+    state.books[1 + arm, TAKEN] = 0
+    forget_within(state.inner, arm)
+    forget_within(state.detector, arm)
+    window.pulls[arm] = kept
+    window.sums[arm] = kept_sum
+
+
+@register_jitable
+def _slot(concepts: FloatArray, book: IntArray) -> int:
+    """Where to store a concept: in place of the one taken back, or behind the others; if need be the oldest goes."""
+    if book[TAKEN] > 0:
+        return book[TAKEN] - 1  # type: ignore[no-any-return]
+    if book[STORED] == concepts.shape[0]:
+        book[STORED] -= 1
+        for c in range(book[STORED]):
+            concepts[c, 0] = concepts[c + 1, 0]
+            concepts[c, 1] = concepts[c + 1, 1]
+    book[STORED] += 1
+    return book[STORED] - 1  # type: ignore[no-any-return]
+
+
+def forget(state: BRState, arm: int) -> None:
+    """Drop one arm and its concepts, or with ``ALL`` return to the first round."""
+    forget_within(state.inner, arm)
+    forget_within(state.detector, arm)
+    for i in range(state.recent.shape[0]):
+        if arm in (ALL, i):
+            for k in range(state.recent.shape[1]):
+                state.recent[i, k] = 0.0
+            for c in range(state.concepts.shape[1]):
+                state.concepts[i, c, 0] = state.concepts[i, c, 1] = 0.0
+            state.books[1 + i, STORED] = state.books[1 + i, TAKEN] = 0
+    if arm == ALL:
+        forget_alarms(state.alarms)
+        state.books[0, 0] = 0
+
+
+rule(BRState, act, observe, forget)
+
+
+@dataclass(eq=False)
+class BRMAB(Agent):
+    """BR-MAB: CUSUM-UCB that takes back what it knew of an arm when the arm is again as it was before.
+
+    Source:
+        Re, Chiusano, Trovò, Carrera, Boracchi, Restelli, "Exploiting History Data for Nonstationary Multi-armed
+        Bandit", ECML PKDD 2021, with the authors' public code.
+    Rule:
+        CUSUM-UCB in which every arm is played M times at first and after each of its restarts. At an alarm the arm
+        keeps its last ⌊h⌋ samples: each adds less than 1 to a sum that exceeds h, so all of them came after the
+        estimated change. The rest of its samples becomes a concept. After the warm-up, the first concept of the arm
+        whose mean is equivalent to the present one, by two one-sided z-tests with margin d, gives its samples back,
+        once after each restart; at the next alarm it is then this concept that is stored again.
+    Tuning:
+        h = ln(T/Υ), α = √((Υ/T) ln(T/Υ)), M = 30 or the shortest phase divided by K if that is less, ε = half of the
+        smallest change of a mean, d = half of the smallest difference between two means of an arm, clipped to
+        [0.01, 0.1]: the authors'; their level is one of 0.01, 0.05 and 0.1, ours 0.05. Ours: ε is at least 0.01; where
+        Υ is unknown, 0, or phases last fewer than 16 rounds on average, Υ = 1; and where the means are unknown, M = 30,
+        ε = 0.1 and d = 0.1.
+    Knowledge:
+        T; and, if given, Υ and the means, for ε, d and the shortest phase.
+    Deviations:
+        The source's text could not be read; the rule is that of the authors' public code, apart from this: warm-ups
+        play the arms in turn, not one after the other; ξ = ½ as in CUSUM-UCB, where that code has 2; the samples kept
+        at one alarm belong to the concept stored at the next, and a concept that was taken back is stored as what the
+        arm knows without its latest samples (that code counts some samples twice and others not at all); an arm keeps
+        its last ``capacity`` concepts.
+
+    >>> agent = BRMAB(2, threshold=5.0, alpha=0.0, history=5, warmup=10)
+    >>> agent.reset(seed=1)
+    >>> for t in range(240):  # arm 1 pays in 100 rounds, then arm 2 alone in 100, then arm 1 alone again
+    ...     arm = agent.act()
+    ...     agent.observe(arm, float(arm == (100 <= t < 200)))
+    >>> agent.state.concepts[0, :2]  # N and S: arm 1 as it was at first, and meanwhile
+    array([[91., 90.],
+           [16.,  1.]])
+    >>> agent.state.inner.window.pulls[0]  # 91 of them are those of the first concept
+    np.int64(114)
+
+    Attributes:
+        threshold: h, which a sum of deviations must exceed.
+        alpha: α, the probability of a uniformly random arm.
+        history: the number of samples that an arm keeps at an alarm.
+        warmup: M, the number of times that an arm is played at first and after a restart.
+        epsilon: ε, the deviation that is tolerated in every sample.
+        margin: d, below which two means count as equivalent.
+        level: the level of the two tests.
+        xi: ξ, the width of the confidence bound.
+        capacity: how many concepts an arm keeps.
+    """
+
+    name: ClassVar[str] = "br-mab"
+    accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
+
+    threshold: float = field(kw_only=True)
+    alpha: float = field(kw_only=True)
+    history: int = field(kw_only=True)
+    warmup: int = field(default=30, kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)
+    margin: float = field(default=0.1, kw_only=True)
+    level: float = field(default=0.05, kw_only=True)
+    xi: float = field(default=0.5, kw_only=True)
+    capacity: int = field(default=20, kw_only=True)
+
+    def _check(self) -> None:
+        Cusum(self.threshold, self.warmup, self.epsilon)
+        self.alpha = fraction("alpha", self.alpha)
+        self.history = positive_int("history", self.history, least=0)
+        self.margin = positive("margin", self.margin, allow_zero=True)
+        self.level = positive("level", self.level)
+        if self.level >= 0.5:
+            raise ValueError(f"level must be below 0.5, got {self.level}; a common choice is 0.05")
+        self.xi = positive("xi", self.xi)
+        self.capacity = positive_int("capacity", self.capacity)
+
+    def _new_state(self) -> BRState:
+        k = self.n_arms
+        return BRState(
+            inner=new_ucb1_state(k, self.xi, "samples"),
+            detector=Cusum(self.threshold, self.warmup, self.epsilon).new_state(k),
+            explorer=Exploration("uniform", self.alpha).new_state(),
+            alarms=new_alarms(),
+            recent=np.zeros((k, self.history)),
+            concepts=np.zeros((k, self.capacity, 2)),
+            books=np.zeros((1 + k, 2), np.int64),
+            margin=self.margin,
+            quantile=NormalDist().inv_cdf(1 - self.level),
+        )
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """h and α as CUSUM-UCB; the rest from h and from the means, if they are known."""
+        tuned = Cusum.tune(knowledge, given)
+        if "alpha" not in given:
+            tuned["alpha"] = exploration_rate(knowledge, cls.name)
+        if "history" not in given:
+            h = positive("threshold", (tuned | dict(given))["threshold"], allow_zero=True)
+            tuned["history"] = math.floor(h)
+        if knowledge.means is not None and long_phases(knowledge):
+            tuned |= _from_means(knowledge.means)
+        return tuned
+
+
+def _from_means(means: FloatArray) -> dict[str, Any]:
+    """M, ε and d for a world with these means, of which some change."""
+    moved = np.abs(np.diff(means, axis=0))
+    rounds = np.flatnonzero(moved.any(axis=1)) + 1
+    phases = np.diff([0, *rounds, len(means)])
+    levels = [np.unique(means[[0, *rounds], i]) for i in range(means.shape[1])]
+    apart = min(float(np.diff(each).min()) for each in levels if each.size > 1)
+    return {
+        "warmup": max(1, min(30, int(phases.min()) // means.shape[1])),
+        "epsilon": max(0.01, float(moved[moved > 0].min()) / 2),
+        "margin": min(0.1, max(0.01, apart / 2)),
+    }

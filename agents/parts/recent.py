@@ -1,0 +1,55 @@
+"""The memory of each arm's own last pulls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from ..core.kernel import ALL, BoolArray, FloatArray, IntArray
+
+__all__ = ["Recent", "forget_recent", "keep", "new_recent"]
+
+
+class Recent(NamedTuple):
+    """Whether each of an arm's last n pulls was a success, and how many were.
+
+    The window is the arm's own: it spans its last n *pulls*, in however many rounds they were.
+    """
+
+    ring: BoolArray  # (K, n); (K, 0) if nothing is ever forgotten
+    slots: IntArray  # (K,) of the ring, which come next
+    pulls: FloatArray  # (K,) in the window
+    sums: FloatArray  # (K,) successes in the window
+
+
+def new_recent(n_arms: int, length: int | None) -> Recent:
+    """An empty memory of the last ``length`` pulls of each arm; with None, one of all pulls."""
+    ring = np.zeros((n_arms, length or 0), np.bool_)
+    return Recent(ring, np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms))
+
+
+@register_jitable(forceinline=True)
+def keep(recent: Recent, arm: int, reward: float) -> None:
+    """Take in a pull, in the place of the arm's oldest if its window is full."""
+    length, slot = recent.ring.shape[1], recent.slots[arm]
+    if length > 0:
+        if recent.pulls[arm] == length:
+            recent.pulls[arm] -= 1.0
+            recent.sums[arm] -= 1.0 if recent.ring[arm, slot] else 0.0
+        recent.ring[arm, slot] = reward > 0.0
+        recent.slots[arm] = slot + 1 if slot + 1 < length else 0
+    recent.pulls[arm] += 1.0
+    recent.sums[arm] += reward
+
+
+@register_jitable
+def forget_recent(recent: Recent, arm: int) -> None:
+    """Empty the window of one arm, or with ``ALL`` of every arm."""
+    for i in range(recent.pulls.size):
+        if arm in (ALL, i):
+            recent.ring[i, :] = False
+            recent.slots[i] = 0
+            recent.pulls[i] = 0.0
+            recent.sums[i] = 0.0

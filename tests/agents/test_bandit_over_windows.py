@@ -1,0 +1,159 @@
+"""Bandit over windows against its source's algorithm, with a new base on a window of its own in every block."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym.agents.bandit_over_windows import window_grid
+from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
+
+K = 3
+BASES = {
+    "sw-ucb": lambda window: agents.SWUCB(K, window=window),
+    "sw-ucb(xi=0.1)": lambda window: agents.SWUCB(K, window=window, xi=0.1),
+    "beta-swts": lambda window: agents.BetaSWTS(K, window=window),
+    "gamma-swgts(gamma=0.5)": lambda window: agents.GammaSWGTS(K, window=window, gamma=0.5),
+    "sw-kl-ucb": lambda window: agents.SWKLUCB(K, window=window),
+}
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_every_arm_and_every_window_from_the_full_history(base):
+    """60 blocks of 50 rounds: Exp3's probabilities from the mean rewards of earlier blocks, arms from a fresh base."""
+    gamma, windows = 0.3, [1, 2, 7, 18, 50]  # 50^(1/4) = 2.66, 50^(1/2) = 7.07, 50^(3/4) = 18.8
+    agent = agents.BanditOverWindows(K, block=50, gamma=gamma, base=base)
+    agent.reset(seed=8)
+    rng, luck = np.random.default_rng(8), np.random.default_rng(9)
+    played: list[tuple[int, float, float]] = []  # window, its probability, mean reward
+    for block in range(60):
+        gains = [sum(x / p for j, p, x in played if j == i) for i in range(5)]
+        weights = np.exp(gamma / 5 * np.array(gains))
+        chances = (1 - gamma) * weights / weights.sum() + gamma / 5
+        chosen = int(np.searchsorted(chances.cumsum(), rng.random(), side="right"))
+        fresh = BASES[base](windows[chosen])
+        fresh.rng = rng
+        rewards = []
+        for t in range(50):
+            arm = agent.act()
+            assert arm == fresh.act(), (block, t)
+            rewards.append(float(luck.random() < [0.2, 0.5, 0.8][(arm + block // 10) % 3]))
+            agent.observe(arm, rewards[-1])
+            fresh.observe(arm, rewards[-1])
+        played.append((chosen, chances[chosen], float(np.mean(rewards))))
+        np.testing.assert_allclose(agent.state.probabilities, chances, rtol=1e-12)
+    assert {j for j, _, _ in played} == set(range(5))
+
+
+def test_the_grid_by_hand():
+    """H = 707: Δ = ⌈6.56⌉ = 7, H^(1/7) = 2.553; H = 8: Δ = 3, powers of 2 exactly; H = 3: ⌊√3⌋ = 1 is there already."""
+    assert window_grid(707) == [1, 2, 6, 16, 42, 108, 276, 707]
+    assert window_grid(8) == [1, 2, 4, 8]
+    assert window_grid(3) == [1, 3]
+    assert window_grid(2) == [1, 2]
+    assert window_grid(1) == [1]
+
+
+def test_the_tuning_by_hand():
+    """H = ⌊√(10 · 50 000)⌋ = 707, 71 blocks, 8 windows: γ = √(8 ln 8/((e − 1) 71)) = √(16.64/122.0) = 0.3693."""
+    tuned = agents.make("bandit-over-windows", 10, 50_000)
+    assert tuned.block == 707
+    assert tuned.gamma == pytest.approx(0.3693, abs=1e-4)
+    known = agents.Knowledge(n_arms=10, horizon=50_000, breakpoints=9, variation=2.0, lipschitz=1e-3)
+    assert agents.make("bandit-over-windows", knowledge=known).parameters == tuned.parameters
+    given = agents.make("bandit-over-windows", 10, 50_000, block=100)  # 6 windows, 500 blocks
+    assert given.gamma == pytest.approx(math.sqrt(6 * math.log(6) / ((math.e - 1) * 500)), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_arms", [2, 10, 200])
+@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])
+def test_the_tuning_at_the_ends(n_arms, horizon):
+    agent = agents.make("bandit-over-windows", n_arms, horizon)
+    assert 1 <= agent.block <= horizon
+    assert 0 <= agent.gamma <= 1
+    assert agent.state.windows[-1] == agent.block
+    for t in range(60):
+        agent.observe(agent.act(), float(t % 2))
+
+
+def test_a_block_that_nobody_asked_for_has_the_longest_window_and_teaches_nothing():
+    agent = agents.BanditOverWindows(2, block=10, gamma=0.5)
+    agent.reset(seed=1)
+    for _ in range(9):
+        agent.observe(0, 1.0)
+    assert agent.state.inner.window.pulls.tolist() == [9, 0]
+    assert agent.act() == 1
+    agent.observe(1, 1.0)
+    assert agent.state.inner.window.pulls.tolist() == [0, 0]
+    assert agent.state.weights.plain.tolist() == [1.0] * 4
+
+
+def test_a_blocks_reward_is_clipped():
+    """Rewards of 50 count as 1 and of −50 as 0: the weight grows by exp(γ/(J p)) = exp(γ), or not at all."""
+    for reward, factor in [(50.0, math.exp(0.5)), (-50.0, 1.0), (0.25, math.exp(0.125))]:
+        agent = agents.BanditOverWindows(2, block=10, gamma=0.5)
+        agent.reset(seed=1)
+        for _ in range(10):
+            agent.observe(agent.act(), reward)
+        assert agent.state.weights.plain.max() == pytest.approx(factor, rel=1e-12)
+
+
+def test_it_learns_the_window_on_a_stationary_bandit():
+    """Means 0.1 and 0.9, T = 20 000, the last fifth, 40 runs, four standard errors.
+
+    The share of the better arm in a block with each window is that of SW-UCB alone, from 400 blocks each. With x_j the
+    mean reward that it gives, weights after i blocks are exp(γ i x_j/J), as long as they are close to their means.
+    """
+    agent = agents.make("bandit-over-windows", 2, 20_000)
+    still = worlds.Stationary(mu=(0.1, 0.9), horizon=agent.block)
+    alone = [
+        simulate(still, "sw-ucb", runs=400, record="all", agent_kwargs={"window": int(w)}) for w in agent.state.windows
+    ]
+    shares = np.array([(run.arms == 1).mean() for run in alone])
+    expected = []
+    for block in range(80, 100):
+        weights = np.exp(agent.gamma / 7 * block * (0.1 + 0.8 * shares))
+        expected.append(((1 - agent.gamma) * weights / weights.sum() + agent.gamma / 7) @ shares)
+    run = simulate(
+        worlds.Stationary(mu=(0.1, 0.9), horizon=20_000), "bandit-over-windows", runs=40, seed=1, record="all"
+    )
+    observed = (run.arms[:, -4_000:] == 1).mean(axis=1)
+    error = observed.std(ddof=1) / math.sqrt(40)
+    assert abs(observed.mean() - np.mean(expected)) < 4 * error
+    assert observed.mean() > shares.mean() + 4 * error  # uniform draws would do no better than this
+
+
+def test_the_rewards_that_the_base_takes():
+    agent = agents.BanditOverWindows(2, block=10, gamma=0.5, base="beta-swts")
+    with pytest.raises(UnsuitableRewardsError, match=r"beta-swts takes rewards that are 0 or 1, got a reward of 0\.5"):
+        agent.observe(0, 0.5)
+    agents.BanditOverWindows(2, block=10, gamma=0.5, base="beta-swts", binarize=True).observe(0, 0.5)
+    agents.BanditOverWindows(2, block=10, gamma=0.5, base="gamma-swgts").observe(0, -2.5)
+
+
+def test_one_way_to_write_the_base():
+    for written in ("sw-ucb(xi=1.0)", " sw-ucb ( xi = 1 ) "):
+        assert agents.BanditOverWindows(2, block=10, gamma=0.5, base=written).base == "sw-ucb(xi=1.0)"
+    assert agents.BanditOverWindows(2, block=10, gamma=0.5, base="sw-ucb()").base == "sw-ucb"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"block": 0}, ValueError, r"block must be a positive integer, got 0; .*707"),
+        ({"gamma": 1.5}, ValueError, r"gamma must lie in \[0, 1\], got 1.5"),
+        ({"base": "ts"}, ValueError, "unknown base 'ts'; choose one of 'sw-ucb', 'beta-swts'"),
+        ({"base": "sw-ucp"}, ValueError, "unknown base 'sw-ucp'; did you mean 'sw-ucb'?"),
+        ({"base": "sw-ucb(window=3)"}, TypeError, "base 'sw-ucb' has no parameter 'window'; it takes xi"),
+        ({"base": "beta-swts(xi=3)"}, TypeError, "base 'beta-swts' has no parameter 'xi'; it takes none"),
+        ({"base": "sw-ucb(xi=-1)"}, ValueError, "xi must be a finite number above 0, got -1"),
+        ({"base": "sw-ucb(xi=1"}, ValueError, "base must be a name, with options in brackets"),
+        ({"base": 3}, TypeError, "base must be a name, with options in brackets if it has any"),
+    ],
+)
+def test_bad_input(given, error, message):
+    with pytest.raises(error, match=message):
+        agents.BanditOverWindows(K, **({"block": 10, "gamma": 0.5} | given))

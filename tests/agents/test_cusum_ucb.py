@@ -1,0 +1,241 @@
+"""CUSUM-UCB and PHT-UCB: their tests and their choices, recomputed from the full history."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym.agents import Knowledge, forget
+from ns_mab_gym.agents.core.kernel import watch
+from ns_mab_gym.agents.parts.alarms import alarms_in
+from ns_mab_gym.agents.parts.cusum import Cusum
+from ns_mab_gym.agents.parts.page_hinkley import PageHinkley
+
+T, K = 50_000, 10
+H = 2.4871  # that no sum of rewards equals: rounding must not decide
+History = list[float]
+
+
+def largest_tail(steps: list[float]) -> float:
+    """The largest sum of the last k steps, k ≥ 0: what g is, without its recursion."""
+    return max(sum(steps[k:]) for k in range(len(steps) + 1))
+
+
+def cusum(history: History, warmup: int, epsilon: float) -> float:
+    """The larger of g⁺ and g⁻ after these samples of one arm."""
+    mean = sum(history[:warmup]) / max(1, len(history[:warmup]))
+    later = history[warmup:]
+    return max(largest_tail([s * (x - mean) - epsilon for x in later]) for s in (1, -1))
+
+
+def page_hinkley(history: History, epsilon: float) -> float:
+    """The same with the mean of the samples up to and including each."""
+    means = [sum(history[: n + 1]) / (n + 1) for n in range(len(history))]
+    return max(
+        largest_tail([s * (x - mean) - epsilon for x, mean in zip(history, means, strict=True)]) for s in (1, -1)
+    )
+
+
+TESTS: dict[str, Callable[[History], float]] = {
+    "cusum": lambda history: cusum(history, 7, 0.1),
+    "page-hinkley": lambda history: page_hinkley(history, 0.1),
+}
+DETECTORS = {"cusum": Cusum(H, warmup=7, epsilon=0.1), "page-hinkley": PageHinkley(H, epsilon=0.1)}
+
+
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("law", ["bernoulli", "uniform"])
+def test_the_statistic_from_the_full_history(name, law):
+    """Three arms that change after 150 of their samples; an alarm exactly where the largest tail exceeds h."""
+    state, rng = DETECTORS[name].new_state(3), np.random.default_rng(5)
+    histories: list[History] = [[], [], []]
+    alarms = 0
+    for t in range(600):
+        arm = int(rng.integers(3))
+        mean = (0.2, 0.5, 0.8)[(arm + t // 300) % 3]
+        x = float(rng.random() < mean) if law == "bernoulli" else float(0.8 * mean + 0.2 * rng.random())
+        histories[arm].append(x)
+        alarm = TESTS[name](histories[arm]) > H
+        assert watch(state, arm, x) == alarm
+        if alarm:
+            histories[arm] = []
+            forget(state, arm)
+            alarms += 1
+    assert alarms >= 3
+
+
+def test_cusum_by_hand():
+    """M = 4, û₀ = ½, ε = 0.1: ones add 0.4 each, so the 7th one of them exceeds h = 2.5 (2.8); zeros likewise."""
+    for reward in (1.0, 0.0):
+        state = Cusum(2.5, warmup=4, epsilon=0.1).new_state(2)
+        for x in (1.0, 0.0, 0.0, 1.0):
+            assert not watch(state, 1, x)
+        assert [watch(state, 1, reward) for _ in range(7)] == [False] * 6 + [True]
+        assert state.statistics[0].tolist() == [0.0] * 4
+
+
+def test_page_hinkley_by_hand():
+    """After four zeros, a one is 0.8 above the mean of all five: 0.7 with ε; the next 2/3 − 0.1 more; h = 1.2."""
+    state = PageHinkley(1.2, epsilon=0.1).new_state(2)
+    assert [watch(state, 0, x) for x in (0.0, 0.0, 0.0, 0.0, 1.0, 1.0)] == [False] * 5 + [True]
+    assert state.statistics[0, 2] == pytest.approx(0.7 + 2 / 3 - 0.1)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_forgetting(name):
+    detector = DETECTORS[name]
+    state = detector.new_state(3)
+    for arm in range(3):
+        for _ in range(20):
+            watch(state, arm, 0.25 + arm / 4)
+    others = state.statistics[[0, 2]].copy()
+    assert others.any()
+    forget(state, 1)
+    np.testing.assert_array_equal(state.statistics[[0, 2]], others)
+    np.testing.assert_array_equal(state.statistics[1], np.zeros(4))
+    forget(state, agents.ALL)
+    for mine, new in zip(state, detector.new_state(3), strict=True):
+        np.testing.assert_array_equal(mine, new)
+
+
+def index_choice(histories: list[History], last: list[int], xi: float) -> int:
+    """argmax of μ̂ + √(ξ ln(Σ N)/N); of the arms without samples the one unseen longest."""
+    unseen = [i for i, each in enumerate(histories) if not each]
+    if unseen:
+        return min(unseen, key=lambda i: (last[i], i))
+    total = sum(map(len, histories))
+    values = [sum(each) / len(each) + math.sqrt(xi * math.log(total) / len(each)) for each in histories]
+    return values.index(max(values))
+
+
+@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "forced"])
+def test_the_whole_agent_from_the_full_history(name):
+    """Restarts of single arms; uniform exploration of all arms; Σ N of what is remembered, not t, in the index."""
+    given = {"threshold": H, "alpha": 0.1, "epsilon": 0.1, "xi": 0.5}
+    if name == "pht-ucb":
+        agent = agents.PHTUCB(4, **given)
+    else:
+        agent = agents.CUSUMUCB(4, **given, warmup=7, forced_warmup=name == "forced")
+    statistic = TESTS["page-hinkley" if name == "pht-ucb" else "cusum"]
+    agent.reset(seed=8)
+    rng, luck = np.random.default_rng(8), np.random.default_rng(9)
+    histories: list[History] = [[] for _ in range(4)]
+    last, alarms = [0] * 4, []
+    for t in range(900):
+        if rng.random() < 0.1:
+            arm = int(rng.integers(0, 4))
+        else:
+            short = [i for i in range(4) if name == "forced" and len(histories[i]) < 7]
+            fewest = min(short, key=lambda i: (len(histories[i]), last[i], i), default=None)
+            arm = index_choice(histories, last, 0.5) if fewest is None else fewest
+        assert agent.act() == arm, f"round {t + 1}"
+        x = float(luck.random() < (0.2, 0.4, 0.6, 0.8)[(arm + t // 300) % 4])
+        agent.observe(arm, x)
+        histories[arm].append(x)
+        last[arm] = t + 1
+        if statistic(histories[arm]) > H:
+            histories[arm] = []
+            alarms.append((t + 1, arm, False))
+    assert alarms_in(agent.state).tolist() == alarms
+    assert len(alarms) >= 4
+
+
+def test_by_default_there_is_no_forced_warmup():
+    """After one sample of each arm the agent chooses: it stays with the arm that pays. Forced, each has M."""
+    world = worlds.Stationary(mu=(1.0, 0.0, 0.0), horizon=300)
+    given = {"alpha": 0.0, "xi": 1e-12, "warmup": 20}
+    assert simulate(world, "cusum-ucb", runs=1, agent_kwargs=given).pulls.tolist() == [[298, 1, 1]]
+    forced = simulate(world, "cusum-ucb", runs=1, agent_kwargs=given | {"forced_warmup": True})
+    assert forced.pulls.tolist() == [[260, 20, 20]]
+
+
+@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "br-mab"])
+def test_tuning(name):
+    """Υ = 3: T/Υ = 16 666.7, h = ln of it = 9.72117, α = √(9.72117/16 666.7) = 0.0241510. Blind: Υ = 1."""
+    informed = agents.make(name, K, T, knowledge=Knowledge(breakpoints=3))
+    assert informed.threshold == pytest.approx(9.72117, abs=1e-5)
+    assert informed.alpha == pytest.approx(0.0241510, abs=1e-7)
+    blind = agents.make(name, K, T)
+    assert blind.threshold == pytest.approx(math.log(50_000))
+    assert blind.alpha == pytest.approx(math.sqrt(math.log(50_000) / 50_000))
+    for changes in (0, 1, T - 1, T):  # nothing changes; one change; everything drifts
+        same = agents.make(name, K, T, knowledge=Knowledge(breakpoints=changes))
+        assert (same.threshold, same.alpha) == (blind.threshold, blind.alpha)
+    assert informed.epsilon == blind.epsilon == 0.1
+    assert informed.xi == 0.5
+    assert agents.make("cusum-ucb", K, T).warmup == 200
+    assert agents.make(name, 3, threshold=1.0, alpha=0.5, **({"history": 1} if name == "br-mab" else {})).alpha == 0.5
+
+
+@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "m-ucb", "br-mab"])
+@pytest.mark.parametrize("n_arms", [2, 10, 200])
+@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])
+def test_every_default_is_playable(name, n_arms, horizon):
+    for changes in (None, 0, 1, horizon // 16, horizon):
+        agent = agents.make(name, n_arms, horizon, knowledge=Knowledge(breakpoints=changes))
+        agent.reset(seed=1)
+        for x in (0.0, 1.0):
+            agent.observe(agent.act(), x)
+
+
+@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb"])
+def test_a_large_change_is_found(name):
+    """From 0.9 to 0.1 and back: each changed arm is restarted within 30 of its samples after the change.
+
+    A deviation of 0.8 less ε adds 0.7 a sample in the mean, so that h = ln 2 000 = 7.6 takes 11 of them. With other
+    arms' false alarms left aside, in all of 10 runs.
+    """
+    world = worlds.Table(rows=np.repeat([[0.9, 0.5], [0.1, 0.5]], 1_000, axis=0))
+    for seed in range(10):
+        agent = agents.make(name, 2, 2_000)
+        agent.reset(seed=seed)
+        luck, pulls, means = np.random.default_rng(seed), 0, world.means()
+        for t in range(2_000):
+            arm = agent.act()
+            agent.observe(arm, float(luck.random() < means[t, arm]))
+            pulls += arm == 0 and t >= 1_000
+            rows = alarms_in(agent.state)
+            if pulls and (rows["arm"][rows["round"] > 1_000] == 0).any():
+                break
+        assert pulls <= 30
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "error", "words"),
+    [
+        (
+            "cusum-ucb",
+            {"threshold": -1.0},
+            ValueError,
+            r"threshold must be a finite number of at least 0, got -1.0; .*ln",
+        ),
+        ("cusum-ucb", {"warmup": 0}, ValueError, "warmup must be a positive integer, got 0"),
+        ("cusum-ucb", {"warmup": 2.5}, TypeError, "warmup must be a positive integer, got 2.5"),
+        (
+            "cusum-ucb",
+            {"epsilon": -0.1},
+            ValueError,
+            "epsilon must be a finite number of at least 0, got -0.1; half of",
+        ),
+        ("cusum-ucb", {"alpha": 1.5}, ValueError, r"alpha must lie in \[0, 1\], got 1.5"),
+        ("cusum-ucb", {"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
+        ("cusum-ucb", {"forced_warmup": 1}, TypeError, "forced_warmup must be True or False, got 1"),
+        ("pht-ucb", {"threshold": "high"}, TypeError, "threshold must be a finite number of at least 0, got 'high'"),
+        ("pht-ucb", {"epsilon": float("nan")}, ValueError, "epsilon must be a finite number of at least 0, got nan"),
+        ("pht-ucb", {"alpha": -1}, ValueError, "alpha must be a finite number of at least 0, got -1"),
+        ("pht-ucb", {"xi": -1}, ValueError, "xi must be a finite number above 0, got -1"),
+    ],
+)
+def test_bad_input(name, given, error, words):
+    with pytest.raises(error, match=words):
+        agents.make(name, 3, 1_000, **given)
+
+
+@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "m-ucb", "br-mab"])
+def test_missing_knowledge_is_named(name):
+    with pytest.raises(agents.MissingKnowledgeError, match=r"which needs `horizon` \(T\)"):
+        agents.make(name, 3)

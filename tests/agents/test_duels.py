@@ -1,0 +1,272 @@
+"""SW-LB-SDA: every arm it plays, worked out anew from the whole history, stage by stage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ns_mab_gym import agents
+from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents.sw_lb_sda import DUE, LOST, _choose_leader, _duel
+
+
+class Referee:
+    """The algorithm in plain words: lists of samples, cut out of the full history for every decision."""
+
+    def __init__(self, n_arms: int, window: int, exponent: float = 1 / 3) -> None:
+        self.k, self.tau = n_arms, window
+        self.explore = math.log(window) ** exponent
+        self.few = math.log(window) ** 2
+        self.patience = int((n_arms - 1) * math.log(window) ** 2)
+        self.history: list[tuple[int, float]] = []
+        self.to_play = set(range(n_arms))
+        self.winners = set(range(n_arms))
+        self.stage, self.since, self.leader = 0, 0, -1
+        self.drawn = dict.fromkeys(range(n_arms), 1)
+
+    def samples(self, arm: int) -> list[float]:
+        return [x for a, x in self.history[-self.tau :] if a == arm]
+
+    def forced(self) -> int | None:
+        last = {arm: t for t, (arm, _) in enumerate(self.history, 1)}
+        gone = [i for i in range(self.k) if not self.samples(i)]
+        return min(gone, key=lambda i: (last.get(i, 0), i), default=None)
+
+    def act(self) -> int:
+        forced = self.forced()
+        return min(self.to_play) if forced is None else forced
+
+    def observe(self, arm: int, reward: float) -> None:
+        self.history.append((arm, reward))
+        self.drawn[arm] = max(self.stage, 1)
+        if arm in self.to_play:
+            self.to_play.remove(arm)
+            if not self.to_play:
+                self.next_stage()
+
+    def next_stage(self) -> None:
+        self.stage += 1
+        mine = [self.samples(i) for i in range(self.k)]
+        share = min(self.stage, self.tau) / self.k
+        if self.leader < 0 or len(mine[self.leader]) < share / 2:
+            candidates = set(range(self.k))
+        else:
+            candidates = {i for i in self.winners if len(mine[i]) >= share} | {self.leader}
+        leader = max(candidates, key=lambda i: (len(mine[i]), math.fsum(mine[i]), i == self.leader, -i))
+        if leader != self.leader:
+            self.leader, self.since = leader, self.stage
+        self.winners = {i for i in range(self.k) if self.wins(i, mine)}
+        if not self.winners:
+            self.winners = {leader}
+        self.to_play = set(self.winners)
+
+    def wins(self, i: int, mine: list[list[float]]) -> bool:
+        n, lead = len(mine[i]), mine[self.leader]
+        if n == 0 or n < self.explore:
+            return True
+        if i == self.leader:
+            return False
+        block = lead[-n:]
+        if math.fsum(mine[i]) / n >= math.fsum(block) / len(block):
+            return True
+        unmoved = self.stage - max(self.since, self.drawn[self.leader], self.drawn[i])
+        return unmoved >= self.patience and n <= self.few
+
+
+def draw(kind: str, mean: float, rng: np.random.Generator) -> float:
+    noise = rng.random()
+    rewards = {
+        "bernoulli": float(noise < mean),
+        "eighths": math.floor(8 * (mean + noise)) / 8,
+        "gaussian": float(mean + 0.3 * rng.standard_normal()),
+        "zero": 0.0,
+    }
+    return rewards[kind]
+
+
+@pytest.mark.parametrize("kind", ["bernoulli", "eighths", "gaussian", "zero"])
+@pytest.mark.parametrize(
+    ("n_arms", "window"), [(2, 1), (2, 2), (2, 9), (3, 40), (4, 3), (5, 60), (10, 150), (3, 5_000)]
+)
+def test_every_arm_is_that_of_the_whole_history(kind, n_arms, window):
+    """700 rounds, in which the order of the arms is turned round twice."""
+    agent, referee = agents.SWLBSDA(n_arms, window=window), Referee(n_arms, window)
+    rng = np.random.default_rng(window)
+    means = np.linspace(0.2, 0.8, n_arms)
+    for t in range(700):
+        arm = agent.act()
+        assert arm == referee.act(), f"round {t + 1}"
+        assert agent.act() == arm
+        reward = draw(kind, means[arm] if (t // 250) % 2 else means[-1 - arm], rng)
+        agent.observe(arm, reward)
+        referee.observe(arm, reward)
+        assert agent.state.clock[:2].tolist() == [referee.stage, referee.leader]
+
+
+@pytest.mark.parametrize("exponent", [0.5, 2.0])
+def test_arms_that_others_chose_and_another_exponent(exponent):
+    """Rewards of any arm may come at any time: the winners still wait for their turn."""
+    agent, referee = agents.SWLBSDA(4, window=50, exponent=exponent), Referee(4, 50, exponent)
+    rng = np.random.default_rng(4)
+    for _ in range(600):
+        assert agent.act() == referee.act()
+        arm = int(rng.integers(4)) if rng.random() < 0.3 else agent.act()
+        reward = float(rng.random() < 0.3 + 0.1 * arm)
+        agent.observe(arm, reward)
+        referee.observe(arm, reward)
+
+
+def prepared(samples: list[list[float]], window: int = 100) -> agents.SWLBSDA:
+    """An agent that saw these samples, arm by arm."""
+    agent = agents.SWLBSDA(len(samples), window=window)
+    for arm, each in enumerate(samples):
+        for x in each:
+            agent.observe(arm, x)
+    return agent
+
+
+@pytest.mark.parametrize(
+    ("stage", "since", "drawn", "expected"),
+    [
+        (60, 1, [1, 1, 55], [1]),  # arm 2 waits since stage 1, arm 3 does not
+        (60, 1, [1, 1, 1], [1, 2]),
+        (60, 1, [50, 1, 1], [0]),  # the leader was played lately
+        (60, 50, [1, 1, 1], [0]),  # it leads since lately
+        (43, 1, [1, 1, 1], [1, 2]),  # (3 − 1)(ln 100)² = 42.4
+        (42, 1, [1, 1, 1], [0]),
+    ],
+)
+def test_diversity(stage, since, drawn, expected):
+    """The leader, 30 times 1, beats arms 2 and 3, five times 0 each, unless it stood still for 42 stages."""
+    agent = prepared([[1.0] * 30, [0.0] * 5, [0.0] * 5])
+    agent.state.clock[:] = [stage, 0, since, 0]
+    agent.state.drawn[:] = drawn
+    _duel(agent.state)
+    assert np.flatnonzero(agent.state.outcomes == DUE).tolist() == expected
+    assert agent.state.clock[3] == len(expected)
+
+
+def test_diversity_is_for_arms_with_few_samples():
+    """(ln 100)² = 21.2: arm 2 has 21 samples and arm 3 has 22."""
+    agent = prepared([[1.0] * 30, [0.0] * 21, [0.0] * 22])
+    agent.state.clock[:] = [60, 0, 1, 0]
+    agent.state.drawn[:] = 1
+    _duel(agent.state)
+    assert np.flatnonzero(agent.state.outcomes == DUE).tolist() == [1]
+
+
+def test_the_duel_by_hand():
+    """Four samples of mean ½ meet the last four of the leader, not all six; at ½ they win, at ¾ they lose."""
+    for last, expected in (([1.0, 0.0, 0.0, 1.0], [1]), ([1.0, 1.0, 0.0, 1.0], [0])):
+        agent = prepared([[1.0, 1.0, *last], [1.0, 0.0, 1.0, 0.0]])
+        agent.state.clock[:] = [12, 0, 11, 0]
+        _duel(agent.state)
+        assert np.flatnonzero(agent.state.outcomes == DUE).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("pulls", "sums", "winners", "previous", "expected"),
+    [
+        ([40, 45, 50], [0.0, 0.0, 0.0], [], 0, 0),  # nobody won: it stays
+        ([40, 45, 50], [0.0, 0.0, 0.0], [1], 0, 1),
+        ([40, 45, 50], [0.0, 0.0, 0.0], [1, 2], 0, 2),
+        ([20, 30, 33], [0.0, 0.0, 0.0], [1, 2], 0, 0),  # a winner needs 100/3 samples
+        ([20, 30, 34], [0.0, 0.0, 0.0], [1, 2], 0, 2),
+        ([16, 30, 33], [0.0, 0.0, 0.0], [], 0, 2),  # the leader has less than 100/6
+        ([17, 30, 33], [0.0, 0.0, 0.0], [], 0, 0),
+        ([40, 40, 40], [5.0, 9.0, 9.0], [1, 2], 0, 1),
+        ([40, 40, 40], [9.0, 9.0, 9.0], [0, 1, 2], 2, 2),
+        ([1, 1, 1], [0.0, 1.0, 1.0], [0, 1, 2], -1, 1),
+    ],
+)
+def test_the_leader_by_hand(pulls, sums, winners, previous, expected):
+    clock = np.array([100, previous, 7, 0])
+    outcomes = np.where(np.isin(np.arange(3), winners), DUE, LOST)
+    _choose_leader(np.array(pulls), np.array(sums), outcomes, clock, 500)
+    assert clock[1] == expected
+    assert clock[2] == (7 if expected == previous else 100)
+
+
+def test_forgetting_an_arm():
+    """It comes first, and its old samples do not count in later duels."""
+    agent = agents.SWLBSDA(3, window=1_000)
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        arm = agent.act()
+        agent.observe(arm, float(rng.random() < 0.2 + 0.3 * arm))
+    agent.forget(2)
+    assert agent.act() == 2
+    agent.observe(2, 0.0)
+    assert agent.state.window.pulls[2] == 1
+    for _ in range(300):
+        arm = agent.act()
+        agent.observe(arm, float(arm == 0))
+    assert agent.state.clock[1] == 0
+    assert agent.state.window.pulls.argmax() == 0
+    agent.forget()
+    assert agent.state.totals.ends.tolist() == [0, 0, 0]
+    assert agent.state.clock.tolist() == [0, -1, 0, 3]
+
+
+def test_closed_winners_wait():
+    """While no winner can be played, the open arm with the most samples is."""
+    agent = prepared([[1.0] * 3, [0.5] * 5, [0.0] * 4])
+    agent.state.outcomes[:] = [DUE, LOST, LOST]
+    agent.state.clock[3] = 1
+    assert agent.act() == 0
+    assert agent.act(mask=np.array([False, True, True])) == 1
+    assert agent.act(mask=np.array([False, False, True])) == 2
+    agent.observe(1, 0.5)
+    assert agent.act() == 0
+
+
+def test_totals_do_not_drift(observe_all):
+    """After 300 000 rounds far from 0, the last block of an arm is the sum of its samples to 1e-9 of its mean."""
+    agent = agents.SWLBSDA(2, window=500)
+    rng = np.random.default_rng(5)
+    arms, rewards = rng.integers(0, 2, 300_003), 1e5 + rng.standard_normal(300_003)
+    observe_all(agent.state, arms, rewards)
+    totals, end = agent.state.totals.values[1], agent.state.totals.ends[1]
+    mine = rewards[arms == 1]
+    for n in (1, 10, 200):
+        assert (totals[end] - totals[end - n]) / n == pytest.approx(math.fsum(mine[-n:]) / n, abs=1e-6)
+    assert np.abs(totals).max() < 2 * 501 * 1.1e5
+
+
+def test_tuning():
+    """4√(50 000 ln 50 000) = 2942.08 blind; with Υ = 3, 2√(50 000 ln 50 000/3) = 849.3."""
+    assert 2 * math.sqrt(50_000 * math.log(50_000) / 3) == pytest.approx(849.3, abs=0.1)
+    for breakpoints, window in ((None, 2942), (0, 2942), (3, 849), (1, 1471), (223, 98), (224, 2942), (50_000, 2942)):
+        agent = agents.make("sw-lb-sda", 10, 50_000, knowledge=Knowledge(breakpoints=breakpoints))
+        assert agent.window == window, breakpoints
+    assert agents.make("sw-lb-sda", 10, window=7).window == 7
+    state = agents.make("sw-lb-sda", 10, 50_000).state
+    assert state.explore == pytest.approx(7.98684 ** (1 / 3), abs=1e-5)
+    assert state.few == pytest.approx(63.79, abs=0.01)
+    assert state.patience == 574
+    with pytest.raises(MissingKnowledgeError, match=r"sw-lb-sda .* needs `horizon` \(T\)"):
+        agents.make("sw-lb-sda", 10)
+
+
+@pytest.mark.parametrize("n_arms", [2, 10, 200])
+@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 1_000_000])
+def test_defaults_at_the_ends(n_arms, horizon):
+    for breakpoints in (None, 0, 1, horizon):
+        agent = agents.make("sw-lb-sda", n_arms, horizon, knowledge=Knowledge(breakpoints=breakpoints))
+        assert agent.window >= 1
+        for _ in range(30):
+            agent.observe(agent.act(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"window": 0}, "window must be a positive integer, got 0; the paper suggests"),
+        ({"window": 10, "exponent": 0.0}, "exponent must be a finite number above 0, got 0.0; the authors take 1/3"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        agents.SWLBSDA(3, **parameters)

@@ -1,0 +1,196 @@
+"""Exp3 and Exp3.S: weights and probabilities equal those recomputed from the full history by plain definitions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ns_mab_gym import agents, theory, worlds
+from ns_mab_gym.agents import Knowledge
+
+History = list[tuple[int, float]]
+
+
+def mixture(weights: list[float], gamma: float) -> list[float]:
+    """p_i = (1 − γ) w_i/Σw + γ/K, the sum with the arm's own weight."""
+    return [(1 - gamma) * w / math.fsum(weights) + gamma / len(weights) for w in weights]
+
+
+def exp3s_weights(history: History, n_arms: int, gamma: float, alpha: float) -> list[float]:
+    """w(t + 1)_i = w(t)_i exp(γ x̂_i/K) + (eα/K) Σ_j w(t)_j, from w(1) = 1; α = 0 is Exp3."""
+    weights = [1.0] * n_arms
+    for arm, reward in history:
+        p = mixture(weights, gamma)
+        estimates = [reward / p[i] if i == arm else 0.0 for i in range(n_arms)]
+        share = math.e * alpha / n_arms * math.fsum(weights)
+        weights = [w * math.exp(gamma * x / n_arms) + share for w, x in zip(weights, estimates, strict=True)]
+    return weights
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    name=st.sampled_from(["exp3", "exp3s"]),
+    n_arms=st.integers(2, 5),
+    gamma=st.floats(0.01, 1),
+    alpha=st.floats(1e-6, 1),
+    rewards=st.lists(st.floats(0, 1), max_size=25),
+    seed=st.integers(0, 1_000),
+)
+def test_probabilities_equal_brute_force(name, n_arms, gamma, alpha, rewards, seed):
+    share = {"alpha": alpha} if name == "exp3s" else {}
+    agent = agents.make(name, n_arms, gamma=gamma, **share)
+    agent.reset(seed=seed)
+    history: History = []
+    for reward in rewards:
+        arm = agent.act()
+        expected = mixture(exp3s_weights(history, n_arms, gamma, share.get("alpha", 0.0)), gamma)
+        np.testing.assert_allclose(agent.state.probabilities, expected, rtol=1e-11)
+        assert math.fsum(agent.state.probabilities) == pytest.approx(1, abs=1e-12)
+        agent.observe(arm, reward)
+        history.append((arm, reward))
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp3s"])
+def test_trap_probabilities_are_normalised_with_the_own_weight(name):
+    """K = 2, γ = ½, α = ½: a reward of 1 on an arm with p = ½ multiplies its weight by exp(½ · 2/2) = e^½.
+
+    Exp3.S adds (e/4)(1 + 1) = e/2 to both: p = ½ (e^½ + e/2)/(e^½ + 1 + e) + ¼.
+    """
+    agent = agents.make(name, 2, gamma=0.5, **({"alpha": 0.5} if name == "exp3s" else {}))
+    agent.reset(seed=0)
+    arm = agent.act()
+    agent.observe(arm, 1.0)
+    agent.act()
+    added = math.e / 2 if name == "exp3s" else 0.0
+    expected = 0.5 * (math.sqrt(math.e) + added) / (math.sqrt(math.e) + 1 + 2 * added) + 0.25
+    assert agent.state.probabilities[arm] == pytest.approx(expected, abs=1e-15)
+    assert agent.state.probabilities.sum() == pytest.approx(1, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp3s"])
+def test_arms_are_drawn_with_their_probabilities(name, count_acts):
+    """20 000 acts after some rounds, against probabilities from the full history; a chi-square test at 1e-4."""
+    share = {"alpha": 0.01} if name == "exp3s" else {}
+    agent = agents.make(name, 3, gamma=0.3, **share)
+    agent.reset(seed=4)
+    history: History = []
+    for _ in range(20):
+        arm = agent.act()
+        agent.observe(arm, 0.5 * arm)
+        history.append((arm, 0.5 * arm))
+    counts = count_acts(agent.state, np.ones(3, np.bool_), np.random.default_rng(5), 20_000)
+    chances = mixture(exp3s_weights(history, 3, 0.3, share.get("alpha", 0.0)), 0.3)
+    assert max(chances) > 1.5 * min(chances)
+    assert stats.chisquare(counts, 20_000 * np.array(chances)).pvalue > 1e-4
+
+
+def test_exp3_is_rexp3_without_restarts():
+    """Arm for arm, with a batch that never ends; and after any number of rounds there is no restart."""
+    one, other = agents.Exp3(4, gamma=0.2), agents.Rexp3(4, gamma=0.2, batch=10**9)
+    luck = np.random.default_rng(1)
+    one.reset(seed=2)
+    other.reset(seed=2)
+    for _ in range(3_000):
+        arm = one.act()
+        assert other.act() == arm
+        reward = float(luck.random() < 0.2 + 0.2 * arm)
+        one.observe(arm, reward)
+        other.observe(arm, reward)
+    assert one.state.probabilities.max() > 0.5
+
+
+def test_weights_neither_overflow_nor_vanish():
+    """20 000 rounds in which one arm always pays, then the other: e^(γx̂/K) alone would overflow after 1 500 of them.
+
+    The other arm's weight never falls below eα/K of the sum, and so it comes back within some hundred rounds.
+    """
+    agent = agents.Exp3S(2, gamma=0.5, alpha=1e-9)
+    agent.reset(seed=2)
+    back = 0
+    for t in range(20_000):
+        arm = agent.act()
+        assert np.isfinite(agent.state.weights).all()
+        share = agent.state.weights.min() / agent.state.weights.sum()
+        assert t == 0 or share >= math.e * 1e-9 / 2 / (math.e + 2)
+        back += t >= 10_000 and agent.state.probabilities[1] < 0.5
+        agent.observe(arm, float(arm == (t >= 10_000)))
+    assert back < 300
+    assert agent.state.probabilities[1] == pytest.approx(0.75, abs=1e-3)
+
+
+def test_rescaling_changes_nothing():
+    """Exact rational arithmetic on the powers of e: after 700 rounds of reward 1 for arm 1 the ratio of the weights."""
+    agent = agents.Exp3S(2, gamma=1.0, alpha=0.01)  # γ = 1: p = ½ always, x̂ = 2, and e^(γx̂/K) = e
+    growth, share = Fraction(math.e), Fraction(math.e) * Fraction(0.01) / 2
+    weights = [Fraction(1), Fraction(1)]
+    for _ in range(700):
+        agent.observe(0, 1.0)
+        total = sum(weights)
+        weights = [weights[0] * growth + share * total, weights[1] + share * total]
+        weights = [Fraction(float(w / sum(weights))) for w in weights]
+    ratio = agent.state.weights[1] / agent.state.weights[0]
+    assert ratio == pytest.approx(float(weights[1] / weights[0]), rel=1e-9)
+
+
+def test_the_tuning_of_exp3():
+    """γ = √(K ln K/((e − 1)T)): √(23.0259/85 914.1) = 0.016371 at K = 10, T = 50 000; at most 1."""
+    assert agents.make("exp3", 10, 50_000).gamma == pytest.approx(0.016371, abs=1e-6)
+    assert agents.make("exp3", 10, 1).gamma == 1.0
+    assert agents.make("exp3", 10, gamma=0.3).gamma == 0.3
+
+
+def test_the_tuning_of_exp3s():
+    """ln(KT) = ln 500 000 = 13.1224.
+
+    With S = 4 phases γ = √(10 (4 · 13.1224 + 2.7183)/(1.718282 · 50 000)) = 0.080162; blind √(10 · 13.1224/50 000)
+    = 0.051230. α = 1/T.
+    """
+    abrupt = theory.knowledge(worlds.Abrupt().means())
+    assert abrupt.switches == 3
+    informed = agents.make("exp3s", knowledge=abrupt)
+    assert informed.gamma == pytest.approx(0.080162, abs=1e-6)
+    assert informed.alpha == 2e-5
+    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=3)).gamma == informed.gamma
+    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=9, switches=3)).gamma == informed.gamma
+    blind = agents.make("exp3s", 10, 50_000)
+    assert blind.gamma == pytest.approx(0.051230, abs=1e-6)
+    assert blind.alpha == 2e-5
+    assert agents.make("exp3s", 10, 50_000, gamma=0.5).alpha == 2e-5
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp3s"])
+@pytest.mark.parametrize("n_arms", [2, 10, 200])
+@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])
+def test_tunings_are_in_range_everywhere(name, n_arms, horizon):
+    for changes in (None, 0, horizon):
+        agent = agents.make(name, n_arms, horizon, knowledge=Knowledge(breakpoints=changes))
+        assert 0 < agent.gamma <= 1
+        assert agent.act() in range(n_arms)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("exp3", {"gamma": 0}, "gamma must be a finite number above 0, got 0"),
+        ("exp3", {"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
+        ("exp3s", {"gamma": 0, "alpha": 0.1}, "gamma must be a finite number above 0, got 0"),
+        ("exp3s", {"gamma": 2, "alpha": 0.1}, r"gamma must lie in \[0, 1\], got 2"),
+        ("exp3s", {"alpha": 0}, "alpha must be a finite number above 0, got 0; the source takes 1/T; .* use exp3"),
+        ("exp3s", {"alpha": 1.5}, r"alpha must lie in \[0, 1\], got 1.5; the source takes 1/T"),
+    ],
+)
+def test_bad_input(name, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        agents.make(name, 3, 1_000, **parameters)
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp3s"])
+def test_missing_knowledge(name):
+    with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
+        agents.make(name, 3)

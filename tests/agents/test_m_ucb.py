@@ -1,0 +1,186 @@
+"""M-UCB: its test and its choices, recomputed from the full history."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+
+from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym.agents import Knowledge, forget
+from ns_mab_gym.agents.core.kernel import watch
+from ns_mab_gym.agents.parts.alarms import alarms_in
+from ns_mab_gym.agents.parts.halves import Halves
+
+T, K = 50_000, 10
+
+
+def differs(history: list[float], w: int, b: float) -> bool:
+    """Whether there are w samples and the sums of the two halves of the last w differ by more than b."""
+    last = history[-w:]
+    return len(last) == w and abs(math.fsum(last[w // 2 :]) - math.fsum(last[: w // 2])) > b
+
+
+@pytest.mark.parametrize("w", [2, 4, 6, 20])
+@pytest.mark.parametrize("law", ["bernoulli", "uniform"])
+def test_the_test_from_the_full_history(w, law):
+    """Three arms that change; sums after the first lap of the ring, in the middle of laps, and after an alarm."""
+    b = 0.21 * w if w > 2 else 0.8
+    state, rng = Halves(b, samples=w).new_state(3), np.random.default_rng(w)
+    histories: list[list[float]] = [[], [], []]
+    alarms = 0
+    for t in range(1_500):
+        arm = int(rng.integers(3))
+        mean = (0.1, 0.5, 0.9)[(arm + t // 500) % 3]
+        x = float(rng.random() < mean) if law == "bernoulli" else float(0.5 * rng.random() + 0.5 * mean)
+        histories[arm].append(x)
+        alarm = differs(histories[arm], w, b)
+        assert watch(state, arm, x) == alarm
+        if len(histories[arm]) >= w:
+            newer, older = sum(histories[arm][-w:][w // 2 :]), sum(histories[arm][-w:][: w // 2])
+            np.testing.assert_allclose(state.memory[arm, 1:3], [older, newer], rtol=0, atol=1e-12)
+        if alarm:
+            alarms += 1
+            histories[arm] = []
+            forget(state, arm)
+    assert alarms >= 2 or law == "uniform"
+
+
+@njit  # without a cache on disk, which would not notice an edit of the part
+def watch_many(state, rewards):
+    alarms = 0
+    for x in rewards:
+        alarms += watch(state, 0, x)
+    return alarms
+
+
+def test_the_sums_do_not_drift():
+    """One huge sample costs the small ones their digits; when it has left the ring, nothing of that may remain.
+
+    And after 10^6 samples of many sizes both sums equal those of the ring's contents to 1e-12.
+    """
+    state = Halves(1e9, samples=6).new_state(1)
+    watch_many(state, np.array([1e16, *[0.1] * 17]))
+    np.testing.assert_allclose(state.memory[0, 1:3], [0.3, 0.3], rtol=0, atol=1e-12)
+    rewards = np.random.default_rng(3).random(1_000_003) ** 9
+    assert watch_many(state, rewards) == 0
+    np.testing.assert_allclose(state.memory[0, 1:3], [rewards[-6:-3].sum(), rewards[-3:].sum()], rtol=0, atol=1e-12)
+
+
+def test_forgetting():
+    detector = Halves(100.0, samples=4)
+    state = detector.new_state(3)
+    for arm in range(3):
+        for _ in range(7):
+            watch(state, arm, 0.25 + arm / 4)
+    others = state.memory[[0, 2]].copy()
+    forget(state, 1)
+    np.testing.assert_array_equal(state.memory[[0, 2]], others)
+    np.testing.assert_array_equal(state.memory[1], np.zeros(7))
+    forget(state, agents.ALL)
+    for mine, new in zip(state, detector.new_state(3), strict=True):
+        np.testing.assert_array_equal(mine, new)
+
+
+def reference(n_arms: int, w: int, b: float, gamma: float, agent: agents.Agent, rounds: int) -> list[int]:
+    """Plays the agent beside Algorithm 1 written from the full history; returns the rounds of the alarms."""
+    luck, period = np.random.default_rng(6), max(n_arms + 1, math.floor(n_arms / gamma))
+    histories: list[list[float]] = [[] for _ in range(n_arms)]
+    start, alarms = 0, []
+    for t in range(1, rounds + 1):
+        turn = (t - start - 1) % period
+        if turn < n_arms:
+            arm = turn
+        else:
+            log_t = math.log(t - start)
+            values = [sum(each) / len(each) + math.sqrt(2 * log_t / len(each)) for each in histories]
+            arm = values.index(max(values))
+        assert agent.act() == arm, f"round {t}"
+        x = float(luck.random() < (0.1, 0.5, 0.9)[(arm + t // 400) % 3])
+        agent.observe(arm, x)
+        histories[arm].append(x)
+        if differs(histories[arm], w, b):
+            histories = [[] for _ in range(n_arms)]
+            start = t
+            alarms.append(t)
+    return alarms
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.5, 1.0])
+def test_the_whole_agent_from_the_full_history(gamma):
+    """All arms restart; turns and the logarithm count from the restart."""
+    agent = agents.MUCB(4, threshold=6.0, samples=20, gamma=gamma)
+    agent.reset(seed=1)
+    alarms = reference(4, 20, 6.0, gamma, agent, 1_600)
+    assert alarms_in(agent.state)["round"].tolist() == alarms
+    assert alarms_in(agent.state)["everything"].all()
+    assert len(alarms) >= 3
+
+
+def test_with_a_threshold_beyond_reach_it_is_ucb1_with_forced_exploration():
+    """b = 10^9 in a world full of changes: no restart, ever, and the choices of UCB1 outside of its turns."""
+    agent = agents.MUCB(4, threshold=1e9, samples=20, gamma=0.2)
+    agent.reset(seed=1)
+    assert reference(4, 20, 1e9, 0.2, agent, 1_600) == []
+    assert len(alarms_in(agent.state)) == 0
+
+
+def test_it_does_not_restart_without_a_reason():
+    """A test of a pair instead of its first half is always true: in a still world there must be no alarm.
+
+    By Hoeffding's inequality one test is wrong with probability 2 exp(−2b²/w) = 1/(KT²), all of T = 5 000 with 1/(KT).
+    """
+    for seed in range(3):
+        agent = agents.make("m-ucb", 3, 5_000)
+        agent.reset(seed=seed)
+        luck = np.random.default_rng(seed)
+        for _ in range(5_000):
+            arm = agent.act()
+            agent.observe(arm, float(luck.random() < (0.2, 0.5, 0.8)[arm]))
+        assert len(alarms_in(agent.state)) == 0
+
+
+def test_a_large_change_is_found():
+    """From 0.9 to 0.1: w/2 samples after the change the sums differ by 80 in the mean; b = 35."""
+    world = worlds.Table(rows=np.repeat([[0.9, 0.5], [0.1, 0.5]], 4_000, axis=0))
+    runs = simulate(world, "m-ucb", runs=20, seed=2, agent_kwargs={"threshold": 35.0, "gamma": 0.1}, record="all")
+    after = (runs.arms[:, 4_100:] == 1).mean(axis=1)
+    assert after.min() > 0.85  # arm 2 is played but for the other arm's turns: 5 %, and what UCB1 needs
+
+
+def test_tuning():
+    """b = √(100 ln(2·10·T²)) = √(100 · 24.63530) = 49.6340; γ² = 30 (2b + 3√200)/(2T) = 30 · 141.6943/100 000."""
+    informed = agents.make("m-ucb", K, T, knowledge=Knowledge(breakpoints=3))
+    assert (informed.samples, informed.xi) == (200, 2.0)
+    assert informed.threshold == pytest.approx(49.6340, abs=1e-4)
+    assert informed.gamma == pytest.approx(0.206176, abs=1e-6)
+    blind = agents.make("m-ucb", K, T)
+    assert blind.threshold == informed.threshold
+    assert blind.gamma == pytest.approx(informed.gamma / math.sqrt(3))
+    for changes in (0, 1, T - 1, T):
+        assert agents.make("m-ucb", K, T, knowledge=Knowledge(breakpoints=changes)).gamma == blind.gamma
+    assert agents.make("m-ucb", K, T, samples=800).threshold == pytest.approx(2 * blind.threshold)
+    wide = agents.make("m-ucb", K, T, samples=800, threshold=0.0)
+    assert wide.gamma == pytest.approx(math.sqrt(10 * 3 * math.sqrt(800) / 100_000))
+    assert agents.make("m-ucb", K, 100).gamma == 1.0
+    assert agents.make("m-ucb", 3, threshold=1.0, gamma=0.5).gamma == 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"samples": 7}, ValueError, "samples must be even, as it is cut into halves, got 7; take 8"),
+        ({"samples": 0}, ValueError, "samples must be an integer of at least 2, got 0; it is cut into halves"),
+        ({"samples": 2.0}, TypeError, "samples must be an integer of at least 2, got 2.0"),
+        ({"samples": 7, "threshold": 3.0, "gamma": 0.1}, ValueError, "samples must be even"),
+        ({"threshold": -1}, ValueError, r"threshold must be a finite number of at least 0, got -1"),
+        ({"threshold": "b"}, TypeError, "threshold must be a finite number of at least 0, got 'b'"),
+        ({"gamma": 1.5}, ValueError, r"gamma must lie in \[0, 1\], got 1.5"),
+        ({"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
+    ],
+)
+def test_bad_input(given, error, words):
+    with pytest.raises(error, match=words):
+        agents.make("m-ucb", 3, 1_000, **given)

@@ -1,0 +1,202 @@
+"""Predictive sampling: Kalman's filter, and what an infinite future would tell, against the joint Gaussian law."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import optimize, stats
+from winning import agreement, winning_chances
+
+from ns_mab_gym import agents
+from ns_mab_gym.agents.core.knowledge import Knowledge
+from ns_mab_gym.agents.predictive_sampling import future_noise
+
+FloatArray = npt.NDArray[np.float64]
+PHI, MEAN, DRIFT, NOISE = (0.9, 0.5, 0.99), (0.2, -1.0, 3.0), (0.3, 1.0, 0.05), (0.7, 0.2, 1.5)
+ACTS = 100_000
+PROCESSES = [(0.9, 0.3, 0.5), (0.5, 1.0, 0.2), (0.999, 0.01, 0.5), (0.3, 2.0, 3.0), (0.95, 0.1, 0.0), (0.8, 0.05, 4.0)]
+
+
+def make(variance: str = "predictive") -> agents.Agent:
+    return agents.PredictiveSampling(3, phi=PHI, mean=MEAN, drift=DRIFT, noise=NOISE, variance=variance)
+
+
+def history(rounds: int) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    rng = np.random.default_rng(rounds)
+    return rng.integers(3, size=rounds), rng.normal(0.0, 2.0, rounds)
+
+
+def told(agent: agents.Agent, rounds: int) -> agents.Agent:
+    for arm, reward in zip(*history(rounds), strict=True):
+        agent.observe(int(arm), float(reward))
+    return agent
+
+
+def conditioned(arm: int, rounds: int) -> tuple[float, float]:
+    """The law of an arm's mean after so many rounds, by conditioning the joint normal law of all of its rounds at once.
+
+    Stationary: Cov(θ_s, θ_t) = σ_w²/(1 − φ²) φ^|s − t|.
+    """
+    arms, rewards = history(rounds)
+    seen = np.flatnonzero(arms == arm)
+    variance = DRIFT[arm] ** 2 / (1 - PHI[arm] ** 2)
+    among = variance * PHI[arm] ** np.abs(seen[:, None] - seen[None]) + NOISE[arm] ** 2 * np.eye(seen.size)
+    across = variance * PHI[arm] ** (rounds - seen)
+    weights = np.linalg.solve(among, across)
+    return float(MEAN[arm] + weights @ (rewards[seen] - MEAN[arm])), float(variance - weights @ across)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 7, 60, 300])
+def test_the_filter_gives_the_law_of_the_coming_round(rounds):
+    state = told(make(), rounds).state
+    exact = np.array([conditioned(arm, rounds) for arm in range(3)]).T
+    np.testing.assert_allclose([state.means, state.variances], exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("phi", "drift", "noise"), PROCESSES)
+def test_the_fixed_point_by_a_root_finder(phi, drift, noise):
+    w, z = drift**2, noise**2
+
+    def gap(y: float) -> float:
+        return (w + z * y / (z + y)) / phi**2 - y
+
+    root = optimize.brentq(gap, 1e-12, 2 * (w + z) / phi**2, xtol=1e-15, rtol=1e-14)
+    assert future_noise(phi, drift, noise) == pytest.approx(root, rel=1e-10)
+
+
+def foreseen(p: float, phi: float, drift: float, noise: float, rewards: int = 600) -> float:
+    """Var E[θ | the next rewards], for θ ~ N(·, P) in the coming round: c' Σ⁻¹ c from their joint covariance."""
+    steps = np.arange(1, rewards + 1)
+    of_state = phi ** (2 * steps) * p + drift**2 * (1 - phi ** (2 * steps)) / (1 - phi**2)  # Var θ after k rounds
+    first = np.minimum(steps[:, None], steps[None])
+    among = of_state[first - 1] * phi ** np.abs(steps[:, None] - steps[None]) + noise**2 * np.eye(rewards)
+    across = phi**steps * p
+    return float(across @ np.linalg.solve(among, across))
+
+
+@pytest.mark.parametrize(("phi", "drift", "noise"), PROCESSES)
+@pytest.mark.parametrize("rounds", [0, 5])
+def test_a_sample_varies_as_what_the_future_would_make_one_expect(phi, drift, noise, rounds):
+    """600 future rewards, after which nothing more is learnt of the coming round."""
+    agent = agents.PredictiveSampling(2, phi=phi, drift=drift, noise=noise)
+    for _ in range(rounds):
+        agent.observe(0, 0.3)
+    for arm in range(2):
+        p = float(agent.state.variances[arm])
+        assert 1 / agent.state.roots[arm] ** 2 == pytest.approx(foreseen(p, phi, drift, noise), rel=1e-8)
+
+
+def test_fewer_rewards_tell_less():
+    """The reference can tell: what 1, 3 and all future rewards make one expect varies more and more."""
+    told_by = [foreseen(0.4, 0.9, 0.3, 0.5, n) for n in (1, 3, 600)]
+    assert np.all(np.diff(told_by) > 1e-5)
+    assert told_by[-1] < 0.4
+
+
+@pytest.mark.parametrize("rounds", [0, 4, 40])
+def test_predictive_samples_win_as_often_as_they_should(rounds, count_acts):
+    agent = told(make(), rounds)
+    laws = []
+    for arm in range(3):
+        mean, p = conditioned(arm, rounds)
+        laws.append(stats.norm(mean, math.sqrt(foreseen(p, PHI[arm], DRIFT[arm], NOISE[arm]))))
+    wins = count_acts(agent.state, np.ones(3, bool), np.random.default_rng(rounds), ACTS)
+    assert agreement(wins, winning_chances(laws)) > 1e-4
+
+
+@pytest.mark.parametrize("rounds", [0, 4, 40])
+def test_posterior_samples_are_thompsons(rounds, count_acts):
+    """From the filter's own law, N(m, P); the filter does not depend on how arms are sampled."""
+    agent = told(make("posterior"), rounds)
+    np.testing.assert_array_equal(agent.state.means, told(make(), rounds).state.means)
+    np.testing.assert_array_equal(agent.state.variances, told(make(), rounds).state.variances)
+    laws = []
+    for arm in range(3):
+        mean, p = conditioned(arm, rounds)
+        laws.append(stats.norm(mean, math.sqrt(p)))
+    wins = count_acts(agent.state, np.ones(3, bool), np.random.default_rng(rounds), ACTS)
+    assert agreement(wins, winning_chances(laws)) > 1e-4
+
+
+def test_an_arm_that_forgets_at_once_is_not_explored(count_acts):
+    """φ = 10^-6: nothing seen of the coming round says anything of later ones, and its sample is its mean, 0.5.
+
+    The other arm's is N(0.4, ·), almost its own law: it wins as often as that exceeds 0.5.
+    """
+    agent = agents.PredictiveSampling(2, phi=(1e-6, 0.9999), mean=(0.5, 0.4))
+    wins = count_acts(agent.state, np.ones(2, bool), np.random.default_rng(1), ACTS)
+    deviation = math.sqrt(foreseen(1 / 12, 0.9999, agent.drift[1], 0.5))
+    assert agreement(wins, np.array([stats.norm.cdf(0.1 / deviation), stats.norm.sf(0.1 / deviation)])) > 1e-4
+
+
+def test_forgetting_returns_an_arm_to_its_stationary_law():
+    agent, other = told(make(), 50), told(make(), 50)
+    agent.forget(0)
+    assert agent.state.means[0] == 0.2
+    assert agent.state.variances[0] == pytest.approx(0.09 / 0.19, rel=1e-12)
+    for field in ("means", "variances", "roots"):
+        np.testing.assert_array_equal(getattr(agent.state, field)[1:], getattr(other.state, field)[1:])
+        agent.forget()
+        np.testing.assert_array_equal(getattr(agent.state, field), getattr(make().state, field))
+        agent = told(make(), 50)
+        agent.forget(0)
+
+
+def test_blind_tuning():
+    """τ = 2942 at T = 50 000: φ = e^(−1/2942), and a mean unseen for long is as uncertain as a uniform one."""
+    agent = agents.make("predictive-sampling", 10, 50_000)
+    assert agent.phi == pytest.approx(0.999660153, abs=1e-9)
+    assert agent.drift == pytest.approx(0.00752539, abs=1e-8)
+    assert (agent.mean, agent.noise, agent.variance) == (0.5, 0.5, "predictive")
+    np.testing.assert_allclose(agent.state.variances, 1 / 12, rtol=1e-9)
+    assert agents.make("predictive-sampling", 10, 1).phi == math.exp(-1)
+
+
+def test_the_noise_is_the_scale_of_the_rewards():
+    assert agents.make("predictive-sampling", 3, 100, knowledge=Knowledge(subgaussian=2.0)).noise == 2.0
+    assert agents.make("predictive-sampling", 3, 100, noise=1.5, knowledge=Knowledge(subgaussian=2.0)).noise == 1.5
+    assert agents.make("predictive-sampling", 3, phi=0.5).drift == 0.25
+
+
+@pytest.mark.parametrize("n_arms", [2, 10, 200])
+@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])
+@pytest.mark.parametrize("breakpoints", [0, None, 1])
+def test_every_default_is_in_range(n_arms, horizon, breakpoints):
+    known = Knowledge(breakpoints=horizon if breakpoints == 1 else breakpoints)
+    agent = agents.make("predictive-sampling", n_arms, horizon, knowledge=known)
+    assert 0.3 < agent.phi < 1
+    assert 0 < agent.drift < 0.3
+    for _ in range(20):
+        agent.observe(agent.act(), 1.0)
+    assert np.isfinite(agent.state.roots).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"phi": 1.0}, ValueError, "phi must be at least 0.000001 and below 1, got 1.0; for means that stay use ts"),
+        ({"phi": 0.0}, ValueError, "phi must be a finite number above 0, got 0.0"),
+        ({"phi": "high"}, TypeError, "phi must be a finite number above 0, got 'high'"),
+        ({"phi": (0.5, 0.5)}, ValueError, "phi must be one number or 3 of them, one per arm, got 2"),
+        ({"phi": (0.5, 0.5, 2)}, ValueError, "phi must be at least 0.000001 and below 1, got 2"),
+        ({"phi": 0.5, "mean": math.nan}, ValueError, "mean must be a finite number, got nan"),
+        ({"phi": 0.5, "mean": "low"}, ValueError, "mean must be a finite number, got 'low'"),
+        ({"phi": 0.5, "drift": 0.0}, ValueError, "drift must be a finite number above 0, got 0.0; it is the standard"),
+        ({"phi": 0.5, "noise": -1}, ValueError, "noise must be a finite number of at least 0, got -1; it is the stan"),
+        ({"variance": "prior"}, ValueError, "unknown variance 'prior'; did you mean 'p"),
+    ],
+)
+def test_bad_parameters(parameters, error, words):
+    with pytest.raises(error, match=words):
+        agents.make("predictive-sampling", 3, 1_000, **parameters)
+
+
+def test_parameters_for_each_arm_are_saved_and_cloned():
+    agent = told(make(), 20)
+    other = agent.clone()
+    other.load_state_dict(agent.state_dict())
+    assert other.parameters == agent.parameters
+    np.testing.assert_array_equal(other.state.means, agent.state.means)

@@ -1,0 +1,219 @@
+"""The grid of detectors and agents: its named points, its spelling, its errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ns_mab_gym as nsb
+from ns_mab_gym import agents, worlds
+from ns_mab_gym.agents.parts.alarms import alarms_in
+from ns_mab_gym.agents.parts.calls import read_call, spell_call
+from ns_mab_gym.agents.restarting import DETECTORS
+
+K = 3
+
+
+def play(agent: agents.Agent, rounds: int = 800) -> list[int]:
+    """The arms where the worst arm becomes the best after 400 rounds."""
+    luck = np.random.default_rng(1)
+    agent.reset(seed=2)
+    arms = []
+    for t in range(rounds):
+        arms.append(agent.act())
+        mean = (0.1, 0.5, 0.9)[arms[-1] if t < 400 else K - 1 - arms[-1]]
+        agent.observe(arms[-1], float(luck.random() < mean))
+    return arms
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "grid"),
+    [
+        ("glr-ts", {}, {"base": "ts", "detector": "glr(splits=5)", "growing": True}),
+        (
+            "glr-klucb",
+            {},
+            {"base": "kl-ucb(c=0)", "detector": "glr", "restart": "local", "growing": True, "counting": "arm"},
+        ),
+        (
+            "glr-klucb",
+            {"restart": "global"},
+            {"base": "kl-ucb(c=0)", "detector": "glr(splits=5)", "growing": True},
+        ),
+        ("adr-ts", {}, {"base": "ts", "detector": "adwin", "exploration": "none"}),
+        (
+            "cusum-ucb",
+            {},
+            {"base": "ucb1(xi=0.5)", "detector": "cusum", "restart": "local", "exploration": "uniform",
+             "counting": "samples"},
+        ),
+    ],
+)  # fmt: skip
+def test_named_agents_are_points_of_the_grid(name, parameters, grid):
+    """Tuned alike but for the rate, which is taken over, they play the same arms and sound the same alarms."""
+    named = agents.make(name, K, 800, **parameters)
+    rate = getattr(named, "rate", getattr(named, "alpha", 0.0))
+    agent = agents.make("restarting", K, 800, rate=rate, **grid)
+    assert play(agent) == play(named)
+    assert alarms_in(agent.state).tolist() == alarms_in(named.state).tolist()
+    assert len(alarms_in(agent.state)) > 0 or name == "cusum-ucb"
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize("base", ["ts", "ucb1", "kl-ucb", "sw-ucb", "gamma-swgts", "rexp3", "ser4"])
+@pytest.mark.parametrize("restart", ["local", "global"])
+def test_every_detector_goes_around_every_kind_of_agent(detector, base, restart):
+    agent = agents.make("restarting", K, 400, base=base, detector=detector, restart=restart)
+    assert agent.base.startswith(base)
+    assert agent.detector.startswith(f"{detector}(")
+    play(agent, 120)
+    assert alarms_in(agent.state) is not None
+
+
+@pytest.mark.parametrize("exploration", ["none", "in turn", "uniform", "diminishing"])
+def test_kinds_of_exploration(exploration):
+    """Around Thompson sampling after 400 rounds of one arm that always pays; without exploration it stays there."""
+    agent = agents.make("restarting", K, 2_000, detector="glr(delta=1e-9)", exploration=exploration)
+    assert agent.rate == {"none": 0.0, "diminishing": 1.0}.get(exploration, pytest.approx(0.1067772, abs=1e-6))
+    agent.reset(seed=1)
+    for _ in range(400):
+        agent.observe(1, 1.0)
+    arms = []
+    for _ in range(300):
+        arms.append(agent.act())
+        agent.observe(arms[-1], float(arms[-1] == 1))
+    others = sum(arm != 1 for arm in arms)
+    assert (others < 5) == (exploration == "none")
+    if exploration == "in turn":  # ⌊3/0.1067772⌋ = 28 rounds, counted from the first
+        assert [arms[t] for t in range(300) if (400 + t) % 28 < K] == [0, 1, 2] * 11 or others >= 20
+
+
+@pytest.mark.parametrize(("exploration", "forced"), [("in turn", 160 % 28), ("diminishing", 0)])
+def test_after_an_alarm_turns_go_on_but_diminishing_exploration_begins_again(exploration, forced):
+    """Alarm after round 160: the next round is 21st of a period of 28, or the first of a new turn that plays arm 1."""
+    parameters = {"detector": "glr(delta=0.01)", "rate": 0.1067772, "exploration": exploration}
+    agent = agents.make("restarting", K, 2_000, **parameters)
+    agent.reset(seed=1)
+    for t in range(160):
+        agent.observe(1, float(t < 150))
+    assert alarms_in(agent.state)["round"].tolist() == [160]
+    assert 160 % 28 == 20
+    for offset in range(20):
+        place = forced + offset if exploration == "in turn" else offset
+        arm = agent.act()
+        if place % 28 < K:
+            assert arm == place % 28
+        agent.observe(arm, 1.0)
+
+
+def test_options_inside_the_names_are_tuned_where_they_are_not_given():
+    """1/√10 000 = 0.01, ln 10 000 = 9.21 blind, and ln(10 000/4) = 7.82 with four breakpoints."""
+    agent = agents.make("restarting", K, 10_000, detector="glr(every=7)", base="kl-ucb( c = 1 )")
+    assert agent.detector == "glr(delta=0.01, factor=1.0, every=7, splits=10, memory=1024)"
+    assert agent.base == "kl-ucb(c=1.0)"
+    blind = agents.make("restarting", K, 10_000, detector="cusum(warmup=30)")
+    told = agents.make("restarting", K, 10_000, detector="cusum(warmup=30)", knowledge=agents.Knowledge(breakpoints=4))
+    for each, threshold in ((blind, np.log(10_000)), (told, np.log(2_500))):
+        name, options = read_call("detector", each.detector)
+        assert (name, options["warmup"]) == ("cusum", 30)
+        assert options["threshold"] == pytest.approx(threshold)
+    given = agents.make("restarting", K, 10_000, detector="cusum(threshold=5, epsilon=0.1)", base="sw-ucb(window=50)")
+    assert given.detector.startswith("cusum(threshold=5")
+    assert given.base.startswith("sw-ucb(window=50")
+
+
+def test_the_spelled_out_parameters_make_the_same_agent_without_any_knowledge():
+    tuned = agents.make("restarting", K, 800, detector="cusum", base="sw-ucb")
+    plain = {key: value for key, value in tuned.parameters.items() if key != "n_arms"}
+    assert all(isinstance(value, str | float | bool) for value in plain.values())
+    again = agents.Restarting(K, **plain)
+    assert again.parameters == tuned.parameters == tuned.clone().parameters
+    assert play(again) == play(tuned)
+
+
+def test_rewards_and_masks_are_those_of_the_base():
+    assert agents.make("restarting", K, 100).accepts == "binary"
+    assert agents.make("restarting", K, 100, base="kl-ucb").accepts == "unit"
+    assert agents.make("restarting", K, 100, base="ucb1").accepts == "unit"
+    agents.make("restarting", K, 100, base="ucb1").observe(0, 0.5)
+    with pytest.raises(ValueError, match=r"restarting takes rewards in \[0, 1\], got a reward of 1.5"):
+        agents.make("restarting", K, 100, base="ucb1").observe(0, 1.5)
+    with pytest.raises(ValueError, match="restarting has no rule for arms that cannot be played"):
+        agents.make("restarting", K, 100, base="rexp3").act(mask=np.array([True, False, True]))
+
+
+def test_compiled_equals_interpreted_for_another_point_of_the_grid():
+    """Beta rewards, uniform exploration, an index that counts samples, restarts of single arms."""
+    world = worlds.Abrupt(horizon=2_000)
+    parameters: dict[str, Any] = {
+        "base": "kl-ucb(c=1)", "detector": "glr(delta=0.01, every=3)", "restart": "local",
+        "exploration": "uniform", "rate": 0.2, "counting": "samples",
+    }  # fmt: skip
+    agent = agents.make("restarting", 10, 2_000, **parameters)
+    runs = nsb.simulate(world, agent, runs=1, seed=3, record="all", env_kwargs={"reward": "beta"})
+    played = nsb.run_episode(nsb.envs.NSBanditEnv(world, reward="beta"), agent, runs.seeds[0])
+    np.testing.assert_array_equal(runs.arms[0], played.arms)
+    np.testing.assert_array_equal(runs.alarms[0], played.alarms)
+    assert len(played.alarms) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "options"),
+    [
+        ("ts", "ts", {}),
+        ("ts()", "ts", {}),
+        (" kl-ucb (c = 0)", "kl-ucb", {"c": 0}),
+        ("a.b:C(x=-1.5, y='z', w=None)", "a.b:C", {"x": -1.5, "y": "z", "w": None}),
+    ],
+)
+def test_reading_calls(text, name, options):
+    assert read_call("base", text) == (name, options)
+    assert read_call("base", spell_call(name, options)) == (name, options)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ts(", "ts)", "kl-ucb(0)", "ts(x=open)", "ts(**{})", "ts(x=1)(y=2)", "a b", "ts(x=1, x=2)"]
+)
+def test_calls_that_cannot_be_read(text):
+    with pytest.raises(
+        ValueError, match=r"base must be a name, with options in brackets if it has any, as in 'kl-ucb\(c"
+    ):
+        agents.make("restarting", K, 100, base=text)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"base": 3}, TypeError, "base must be a name, with options in brackets .*, got 3"),
+        ({"base": "tss"}, ValueError, r"unknown agent 'tss'; did you mean 'ts'\?"),
+        ({"base": "random"}, ValueError, "base 'random' cannot forget; take an agent that learns, such as 'ts'"),
+        ({"base": "glr-ts"}, ValueError, "base 'glr-ts' has a detector already; take an agent without one"),
+        ({"base": "restarting"}, ValueError, "base 'restarting' has a detector already"),
+        ({"base": "kl-ucb(d=0)"}, TypeError, "base 'kl-ucb' has no parameter 'd'; .*it takes c"),
+        ({"base": "kl-ucb(c=-1)"}, ValueError, "c must be a finite number of at least 0, got -1"),
+        ({"detector": "glrr"}, ValueError, r"unknown detector 'glrr'; did you mean 'glr'\?"),
+        ({"detector": "glr(delta=2)"}, ValueError, "delta must lie between 0 and 1, both excluded, got 2"),
+        ({"detector": "glr(window=2)"}, TypeError, "detector 'glr' has no parameter 'window'; it takes delta, factor"),
+        ({"restart": "everything"}, ValueError, "unknown restart 'everything'; choose one of 'local', 'global'"),
+        ({"exploration": "turns"}, ValueError, "unknown exploration 'turns'"),
+        ({"rate": -1}, ValueError, "rate must be a finite number of at least 0, got -1"),
+        ({"rate": 2}, ValueError, r"rate must lie in \[0, 1\], got 2"),
+        ({"counting": "arms"}, ValueError, r"unknown counting 'arms'; did you mean 'arm'\?"),
+        ({"counting": "arm"}, ValueError, "base 'ts' has no index that counts 'arm'; leave counting at 'rounds'"),
+    ],
+)
+def test_bad_parameters(parameters, error, words):
+    with pytest.raises(error, match=words):
+        agents.make("restarting", K, 100, **parameters)
+
+
+def test_what_is_missing_without_a_horizon():
+    words = (
+        r"detector 'cusum' needs threshold; give it as in 'cusum\(threshold=…\)', or let ns_mab_gym.agents.make tune"
+    )
+    with pytest.raises(TypeError, match=words):
+        agents.Restarting(K, detector="cusum", rate=0.1)
+    with pytest.raises(TypeError, match="base 'sw-ucb' needs window; give it as in"):
+        agents.Restarting(K, base="sw-ucb", detector="glr(delta=0.1)", rate=0.1)

@@ -1,0 +1,299 @@
+"""RAW-UCB and FEWA: the arm that their definitions name, worked out from every reward of every arm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ns_mab_gym as nsb
+from ns_mab_gym import agents, worlds
+from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents.parts.grids import add_to_grid, new_grid, windows_of
+from ns_mab_gym.envs import NSBanditEnv
+
+K = 4
+ROTTING = ["raw-ucb", "fewa"]
+Samples = list[list[float]]
+Means = Callable[[Sequence[float]], list[tuple[int, float]]]
+every_rotting_agent = pytest.mark.parametrize("name", ROTTING)
+
+
+def all_windows(samples: Sequence[float]) -> list[tuple[int, float]]:
+    """(h, mean of the last h) for h = 1, 2, …, N."""
+    sums = np.cumsum(np.array(samples)[::-1]).tolist()
+    return [(h, total / h) for h, total in enumerate(sums, 1)]
+
+
+def powers_of_two(samples: Sequence[float]) -> list[tuple[int, float]]:
+    """(h, mean of h samples) for h = 1, 2, 4, …: the last h up to the last whole multiple of h/2 pulls."""
+    n, windows = len(samples), [2**j for j in range(len(samples).bit_length())]
+    ends = [n - n % max(h // 2, 1) for h in windows]
+    return [(h, math.fsum(samples[end - h : end]) / h) for h, end in zip(windows, ends, strict=True) if h <= end]
+
+
+def blocks(ratio: float) -> Means:
+    """(h, mean of h samples) for any ratio, with the samples of each block in a list, as the authors describe it."""
+    windows = [1]
+    while windows[-1] < 1_000:
+        windows.append(math.ceil(ratio * windows[-1]))
+
+    def means(samples: Sequence[float]) -> list[tuple[int, float]]:
+        pending: list[list[float] | None] = [[]] + [None] * (len(windows) - 1)
+        current: dict[int, float] = {}
+        for x in samples:
+            pending[0] = []
+            pending = [None if block is None else [*block, x] for block in pending]
+            full = [block is not None and len(block) == h for block, h in zip(pending, windows, strict=True)]
+            after = list(pending)
+            for j, h in enumerate(windows):
+                if full[j]:
+                    current[h] = math.fsum(pending[j] or []) / h
+                begins = pending[j] is None and full[j - 1]
+                if j > 0 and (full[j] or begins):
+                    after[j] = pending[j - 1]
+            pending = after
+        return sorted(current.items())
+
+    return means
+
+
+def unseen_first(samples: Samples, seen: list[int], mask: Sequence[bool]) -> int | None:
+    empty = [i for i in range(len(samples)) if mask[i] and not samples[i]]
+    return min(empty, key=lambda i: (seen[i], i), default=None)
+
+
+def raw_ucb(
+    samples: Samples, pulls: list[int], t: int, mask: Sequence[bool], means: Means, alpha: float, sigma: float
+) -> int:
+    """argmax_i min_h of the mean plus √(2ασ² ln t / h)."""
+    lowest = {
+        i: min(mean + math.sqrt(2 * alpha * sigma**2 * math.log(t) / h) for h, mean in means(samples[i]))
+        for i in range(len(samples))
+        if mask[i]
+    }
+    return max(lowest, key=lambda i: (lowest[i], -i))
+
+
+def fewa(
+    samples: Samples, pulls: list[int], t: int, mask: Sequence[bool], means: Means, alpha: float, sigma: float
+) -> int:
+    """Windows in turn: arms that have no such mean are played, and arms too far behind the best are dropped."""
+    known = {i: means(samples[i]) for i in range(len(samples)) if mask[i]}
+    kept = list(known)
+    level = 0
+    while True:
+        short = [i for i in kept if len(known[i]) <= level]
+        if short:
+            return min(short, key=lambda i: (pulls[i], i))
+        h = known[kept[0]][level][0]
+        best = max(known[i][level][1] for i in kept)
+        width = 2 * math.sqrt(2 * alpha * sigma**2 * math.log(t) / h)
+        kept = [i for i in kept if known[i][level][1] >= best - width]
+        if len(kept) == 1:
+            return kept[0]
+        level += 1
+
+
+RULES = {"raw-ucb": raw_ucb, "fewa": fewa}
+
+
+def falling(kind: str, rng: np.random.Generator) -> Iterator[Callable[[int], float]]:
+    """For each round, the reward of an arm: means that fall one after another."""
+    for t in range(10_000):
+        drop = 0.5 * (np.array([60, 150, 260, 1_000]) < t)
+        mu = np.array([0.9, 0.8, 0.65, 0.5]) - drop
+        noise, normal = rng.random(), rng.standard_normal()
+        yield {
+            "bernoulli": lambda arm, mu=mu, noise=noise: float(noise < mu[arm]),
+            "eighths": lambda arm, mu=mu, noise=noise: math.floor(8 * (mu[arm] + noise)) / 8,
+            "gaussian": lambda arm, mu=mu, z=normal: float(mu[arm] + 0.5 * z),
+            "constant": lambda arm, mu=mu: float(mu[arm]),
+        }[kind]
+
+
+def game(
+    agent: agents.Agent,
+    name: str,
+    means: Means,
+    kind: str,
+    *,
+    rounds: int = 280,
+    memory: int | None = None,
+    masked: bool = False,
+    forgets: bool = False,
+    **constants: float,
+) -> list[int]:
+    """Play, and check every arm against the definition; returns the arms."""
+    rng = np.random.default_rng(5)
+    samples: Samples = [[] for _ in range(K)]
+    seen, arms = [0] * K, []
+    for t, reward in zip(range(1, rounds + 1), falling(kind, rng), strict=False):
+        mask = rng.random(K) < 0.6 if masked else np.ones(K, np.bool_)
+        mask[t % K] = True
+        recent = [each if memory is None else each[-memory:] for each in samples]
+        expected = unseen_first(recent, seen, mask.tolist())
+        if expected is None:
+            expected = RULES[name](recent, [len(each) for each in samples], t, mask.tolist(), means, **constants)
+        arms.append(agent.act(mask=mask))
+        assert arms[-1] == expected, f"round {t}"
+        assert agent.act(mask=mask) == expected  # an act changes nothing
+        agent.act(mask=~mask if (~mask).any() else mask)
+        samples[arms[-1]].append(reward(arms[-1]))
+        seen[arms[-1]] = t
+        agent.observe(arms[-1], samples[arms[-1]][-1])
+        if forgets and t % 70 == 0:
+            agent.forget(t % K)
+            samples[t % K] = []
+    return arms
+
+
+@every_rotting_agent
+@pytest.mark.parametrize("kind", ["bernoulli", "eighths", "gaussian", "constant"])
+@pytest.mark.parametrize(("alpha", "sigma"), [(1.0, 0.5), (0.06, 0.5), (4.0, 1.0)])
+def test_the_exact_form_plays_what_all_windows_say(name, kind, alpha, sigma):
+    agent = agents.make(name, K, 1_000, alpha=alpha, sigma=sigma)
+    arms = game(agent, name, all_windows, kind, alpha=alpha, sigma=sigma)
+    assert set(arms) == set(range(K))
+
+
+@every_rotting_agent
+@pytest.mark.parametrize("kind", ["bernoulli", "eighths", "gaussian"])
+@pytest.mark.parametrize("alpha", [0.06, 1.0])
+def test_the_geometric_grid_plays_what_its_windows_say(name, kind, alpha):
+    agent = agents.make(name, K, alpha=alpha, sigma=0.5, grid="geometric")
+    game(agent, name, powers_of_two, kind, alpha=alpha, sigma=0.5)
+
+
+@every_rotting_agent
+@pytest.mark.parametrize("ratio", [1.1, 1.5, 3.0])
+def test_grids_of_other_ratios(name, ratio):
+    agent = agents.make(name, K, alpha=0.5, sigma=0.5, grid="geometric", ratio=ratio)
+    game(agent, name, blocks(ratio), "bernoulli", rounds=150, alpha=0.5, sigma=0.5)
+
+
+@every_rotting_agent
+@pytest.mark.parametrize("grid", ["exact", "geometric"])
+def test_closed_and_forgotten_arms(name, grid):
+    agent = agents.make(name, K, 1_000, alpha=0.5, sigma=0.5, grid=grid)
+    means = all_windows if grid == "exact" else powers_of_two
+    game(agent, name, means, "gaussian", masked=True, forgets=True, alpha=0.5, sigma=0.5)
+
+
+@every_rotting_agent
+def test_beyond_its_horizon_the_exact_form_remembers_that_many_rewards_of_each_arm(name):
+    agent = agents.make(name, K, 20, alpha=0.5, sigma=0.5)
+    game(agent, name, all_windows, "eighths", memory=20, alpha=0.5, sigma=0.5)
+
+
+def test_the_two_descriptions_of_the_grid_agree():
+    """Blocks in lists, and the closed form for ratio 2: the last h samples up to a multiple of h/2."""
+    samples = np.random.default_rng(1).integers(0, 9, 100).tolist()
+    for n in range(101):
+        assert blocks(2.0)(samples[:n]) == powers_of_two(samples[:n])
+
+
+@pytest.mark.parametrize("ratio", [1.01, 1.1, 1.5, 2.0, 2.5, 10.0])
+def test_the_windows_of_a_grid(ratio):
+    windows = windows_of(ratio)
+    assert windows[0] == 1
+    for one, two in pairwise(windows):
+        assert two == -((-round(100 * ratio) * one) // 100)
+    assert windows_of(2.0)[:12] == [2**j for j in range(12)]
+    assert windows_of(1.1)[8:12] == [9, 10, 11, 13]  # 1.1 · 10 is 11, though 11.000000000000002 in floating point
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 64, 1_000, 4_095, 4_096])
+def test_a_mean_on_the_grid_is_late_by_less_than_half_its_window(n):
+    """Rewards 1, 2, …, n: a mean of h of them says where they end."""
+    grid = new_grid(1, 2.0)
+    for x in range(1, n + 1):
+        add_to_grid(grid, 0, float(x))
+    assert grid.levels[0] == n.bit_length()
+    for j in range(grid.levels[0]):
+        h = 2**j
+        end = grid.means[0, j] + (h - 1) / 2
+        assert n - max(h // 2, 1) < end <= n
+
+
+def test_by_hand():
+    """Arm 1: 1, 1, 0, 0; arm 2: ½ four times; t = 9, 2ασ² ln t = ½ ln 9 = 1.0986.
+
+    Arm 1 has the means 0, 0, ⅓, ½ and the bounds 1.048, 0.741, 0.938, 1.024; arm 2 has ½ + √(1.0986/4) = 1.024.
+    FEWA with α = 0.06 allows 2√(0.06 · 1.0986/h): 0.513 at h = 1, where the means are 0 and ½, and 0.363 at h = 2.
+    """
+    for name, grid in (("raw-ucb", "exact"), ("raw-ucb", "geometric"), ("fewa", "exact"), ("fewa", "geometric")):
+        agent = agents.make(name, 2, 100, grid=grid)
+        for reward in (1.0, 1.0, 0.0, 0.0):
+            agent.observe(0, reward)
+            agent.observe(1, 0.5)
+        assert agent.act() == 1
+    agent = agents.RAWUCB(2, horizon=100)
+    for reward in (1.0, 1.0, 0.0, 0.0):
+        agent.observe(0, reward)
+        agent.observe(1, 0.25)
+    assert agent.act() == 1  # 0.25 + 0.524 = 0.774 > 0.741
+    agent.observe(1, 0.0)
+    assert agent.act() == 0  # 0.2 + √(½ ln 10 / 5) = 0.680 < √(½ ln 10 / 2) = 0.759
+    assert agent.state.spans[0] == 2
+
+
+@pytest.mark.parametrize(("name", "alpha"), [("raw-ucb", 1.0), ("fewa", 0.06)])
+def test_tuning(name, alpha):
+    blind = agents.make(name, 10, 50_000)
+    assert (blind.alpha, blind.sigma, blind.grid, blind.ratio, blind.horizon) == (alpha, 0.5, "exact", 2.0, 50_000)
+    told = agents.make(name, 10, 50_000, knowledge=Knowledge(subgaussian=2.0, breakpoints=7))
+    assert (told.alpha, told.sigma) == (alpha, 2.0)
+    assert agents.make(name, 10, grid="geometric").horizon is None
+    with pytest.raises(MissingKnowledgeError, match=rf"{name} .* needs `horizon` \(T\)"):
+        agents.make(name, 10)
+
+
+@every_rotting_agent
+@pytest.mark.parametrize("grid", ["exact", "geometric"])
+@pytest.mark.parametrize("n_arms", [2, 10, 200])
+@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 1_000_000])
+def test_defaults_at_the_ends(name, grid, n_arms, horizon):
+    for breakpoints in (0, horizon):
+        agent = agents.make(name, n_arms, horizon, knowledge=Knowledge(breakpoints=breakpoints), grid=grid)
+        for _ in range(6):
+            agent.observe(agent.act(), 1.0)
+
+
+@every_rotting_agent
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 0.0}, "alpha must be a finite number above 0, got 0.0"),
+        ({"sigma": -1.0}, r"sigma must be a finite number above 0, got -1.0; 1/2 for rewards in \[0, 1\]"),
+        ({"grid": "geometrical"}, "unknown grid 'geometrical'; did you mean 'geometric'?"),
+        ({"ratio": 1.0}, "ratio must be at least 1.01, got 1.0; the sources take 2; for every window, choose grid="),
+        ({"horizon": 0}, "horizon must be a positive integer, got 0; grid='geometric' needs none"),
+        ({"grid": "geometric", "horizon": -1}, "horizon must be a positive integer, got -1"),
+    ],
+)
+def test_bad_parameters(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        agents.kind(name)(3, **({"horizon": 10} | parameters))
+
+
+@every_rotting_agent
+def test_the_exact_form_says_that_it_needs_a_horizon(name):
+    with pytest.raises(TypeError, match="horizon must be a positive integer, got None; grid='geometric' needs none"):
+        agents.kind(name)(3)
+
+
+@every_rotting_agent
+@pytest.mark.parametrize("parameters", [{"grid": "geometric"}, {"grid": "geometric", "ratio": 1.2}, {"horizon": 50}])
+@pytest.mark.parametrize("law", ["bernoulli", "gaussian"])
+def test_compiled_equals_interpreted(name, parameters: dict[str, Any], law):
+    world = worlds.Abrupt(horizon=400)
+    told = {"horizon": 400, "sigma": 0.5, "alpha": 0.3, **parameters}
+    runs = nsb.simulate(world, name, runs=2, seed=3, env_kwargs={"reward": law}, agent_kwargs=told, record="all")
+    for r in range(2):
+        played = nsb.run_episode(NSBanditEnv(world, reward=law), agents.make(name, 10, **told), runs.seeds[r])
+        np.testing.assert_array_equal(runs.arms[r], played.arms)
