@@ -12,18 +12,34 @@ from . import envs
 
 if TYPE_CHECKING:
     from . import agents, rewards, theory, worlds, wrappers
+    from .detections import Scorecard, scorecard
     from .play.engine import simulate
     from .play.episode import Trajectory, run_episode
     from .runs import Runs
 
 __version__ = "0.1.0"
-__all__ = ["Runs", "Trajectory", "agents", "envs", "rewards", "run_episode", "simulate", "theory", "worlds", "wrappers"]
+__all__ = [
+    "Runs",
+    "Scorecard",
+    "Trajectory",
+    "agents",
+    "envs",
+    "rewards",
+    "run_episode",
+    "scorecard",
+    "simulate",
+    "theory",
+    "worlds",
+    "wrappers",
+]
 
 # Loaded on first use, so that a user of the environments alone does not wait for numba to be imported.
 _LAZY = {
     "Runs": ".runs",
+    "Scorecard": ".detections",
     "Trajectory": ".play.episode",
     "run_episode": ".play.episode",
+    "scorecard": ".detections",
     "simulate": ".play.engine",
 }
 

@@ -31,6 +31,9 @@ class Runs:
         seconds: the time spent in the loop, summed over the threads.
         arms: (R, T) every arm, if ``record="all"``.
         rewards: (R, T) every reward, if ``record="all"``.
+        alarms: the alarms of each run, if the agent has a detector: arrays with the fields ``round`` (after which it
+            was sounded, counted from 1), ``arm`` (-1 if about none in particular) and ``everything`` (whether all arms
+            were forgotten); at most the first 10,000 of a run.
     """
 
     rounds: Ints
@@ -42,6 +45,7 @@ class Runs:
     seconds: float
     arms: Ints | None = None
     rewards: Floats | None = None
+    alarms: list[npt.NDArray[np.void]] | None = None
 
     def __len__(self) -> int:
         return len(self.regret)
@@ -71,6 +75,7 @@ class Runs:
             self.seeds[:runs],
             self.parameters[:runs],
             self.seconds * min(runs, len(self)) / len(self),
+            alarms=None if self.alarms is None else self.alarms[:runs],
         )
 
     def at(self, round_: float) -> Floats:
@@ -99,6 +104,7 @@ class Runs:
 
 def joined(blocks: Sequence[Runs]) -> Runs:
     """Blocks of runs of one agent on one world, joined into one record without the single arms and rewards."""
+    alarms = [block.alarms for block in blocks if block.alarms is not None]
     return Runs(
         rounds=blocks[0].rounds,
         regret=np.concatenate([block.regret for block in blocks]),
@@ -107,4 +113,5 @@ def joined(blocks: Sequence[Runs]) -> Runs:
         seeds=list(chain.from_iterable(block.seeds for block in blocks)),
         parameters=list(chain.from_iterable(block.parameters for block in blocks)),
         seconds=sum(block.seconds for block in blocks),
+        alarms=list(chain.from_iterable(alarms)) if len(alarms) == len(blocks) else None,
     )

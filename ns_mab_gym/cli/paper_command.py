@@ -41,6 +41,9 @@ def _parser(command: str) -> Parser:
         "--horizon", type=positive, default=50_000, help="rounds of each run (%(default)s, as in the paper)"
     )
     parser.add_argument("--seed", type=natural, default=0, help="from which all seeds are derived (%(default)s)")
+    parser.add_argument(
+        "--paper-only", action="store_true", help="leave out the section with the whole zoo on the paper's worlds"
+    )
     study_options(parser, "results/paper")
     return parser
 
@@ -54,7 +57,7 @@ def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None,
     from ..play.engine import simulate as engine
 
     pipeline = Pipeline(
-        study=paper_study.study(min(options.runs, RUNS), options.horizon, options.seed),
+        study=paper_study.study(min(options.runs, RUNS), options.horizon, options.seed, zoo=not options.paper_only),
         folder=Path(options.out),
         simulate=simulate or engine,
         n_jobs=options.jobs,

@@ -11,8 +11,8 @@ from typing import Self
 from ..means import Floats
 from ..runs import Runs
 from . import pictures
-from .results import collect
-from .study import Study
+from .results import Results, collect
+from .study import Experiment, Study, WorldEntry
 from .units import Unit
 
 __all__ = ["DrawingBoard"]
@@ -49,6 +49,7 @@ class DrawingBoard:
         jobs = pictures.explanation_jobs(folder) if explained else []
         self._explained = [self._thread.submit(job.__call__) for job in jobs]
         self._drawn: list[Future[list[Path]]] = [*self._explained]
+        self._timelines: dict[tuple[Experiment, WorldEntry], Path] = {}
         self._submit_ready()
 
     def __enter__(self) -> Self:
@@ -72,6 +73,11 @@ class DrawingBoard:
         """The figures that explain the theory, as SVG files."""
         return [path for future in self._explained for path in future.result() if path.suffix == ".svg"]
 
+    def timelines(self) -> dict[tuple[Experiment, WorldEntry], Path]:
+        """The figures of alarms as SVG files, by the experiment and the world, once everything is drawn."""
+        self.finish()
+        return self._timelines
+
     def finish(self) -> list[Path]:
         """Wait until everything is drawn, and return the files."""
         return [path for future in self._drawn for path in future.result()]
@@ -82,10 +88,18 @@ class DrawingBoard:
             self._drawn.append(self._thread.submit(self._draw, figure))
 
     def _draw(self, figure: pictures.Planned) -> list[Path]:
-        results = None
+        results, asked = None, figure.experiment
         if figure.experiment is not None:
             shown = Study(self.study.title, (figure.experiment.on(figure.world).without_other_readings(),))
             results = collect(shown, self._blocks)
             figure = figure._replace(experiment=shown.experiments[0])
         job = pictures.figure_job(figure, results, self.means, self.folder, self.drawn_anew)
-        return [] if job is None else job()
+        return ([] if job is None else job()) + self._draw_alarms(asked, figure, results)
+
+    def _draw_alarms(self, asked: Experiment | None, figure: pictures.Planned, results: Results | None) -> list[Path]:
+        job = pictures.alarm_job(figure, results, self.means, self.folder, self.drawn_anew)
+        if job is None or asked is None:
+            return []
+        png, svg = job()
+        self._timelines[asked, figure.world] = svg
+        return [png, svg]

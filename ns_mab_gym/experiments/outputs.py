@@ -1,4 +1,4 @@
-"""Files written with the report: the summary as CSV, the claims as JSON, the verdicts in a few lines."""
+"""Files written with the report: summary and detections as CSV, the claims as JSON, the verdicts in a few lines."""
 
 from __future__ import annotations
 
@@ -7,18 +7,31 @@ import dataclasses
 import io
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..detections import Interval, Scorecard
+from ..means import Floats
 from .claims import Judged, Judgement, Verdict
 from .results import Results, summaries
+from .scorecards import cards_on
 
-__all__ = ["claims_json", "summary_csv", "verdict_lines"]
+__all__ = ["claims_json", "detections_csv", "summary_csv", "verdict_lines"]
 
 SUMMARY = (
     "world", "agent", "words", "stands_for", "runs", "final_regret", "sd", "se", "low", "high",
     "difference", "difference_low", "difference_high", "reference", "p_improvement", "mean_rank", "engine_seconds",
 )  # fmt: skip
+
+DETECTIONS = (
+    "world", "agent", "words", "runs", "breakpoint", "arms", "detected", "of", "delay", "delay_low", "delay_high",
+    "missed", "missed_low", "missed_high", "false_alarms", "false_alarms_low", "false_alarms_high",
+    "false_alarms_per_10000_rounds", "false_alarms_per_10000_rounds_low", "false_alarms_per_10000_rounds_high",
+    "runs_with_false_alarm", "runs_with_false_alarm_low", "runs_with_false_alarm_high", "true_alarms",
+)  # fmt: skip
+OF_ALARMS = 10  # columns of DETECTIONS that are about all breakpoints together
 
 WORDS = {
     Verdict.HOLDS: "hold",
@@ -44,6 +57,40 @@ def summary_csv(results: Results) -> bytes:
                 compared = (*difference, experiment.reference, improvement, row.rank, curve.seconds)
                 writer.writerow([*asked, f.mean, f.sd, f.se, f.low, f.high, *compared])
     return text.getvalue().encode()
+
+
+def detections_csv(results: Results, means: Mapping[str, Floats | None], drawn_anew: Collection[str]) -> bytes | None:
+    """The scorecards of all agents with a detector, a row for each breakpoint and one for all; None if there are none.
+
+    Arms are counted from 1, as in the report. What there is nothing to estimate from is left empty.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(DETECTIONS)
+    empty = True
+    for experiment in results.study.experiments:
+        for world in experiment.worlds:
+            cards = cards_on(results, experiment, world, means[world.label], world.label in drawn_anew)
+            for label, card in cards.items():
+                asked = (world.label, label, results.agents[world.label][label].words, len(card.runs))
+                writer.writerows([*asked, *cells] for cells in _detections(card))
+                empty = False
+    return None if empty else text.getvalue().encode()
+
+
+def _detections(card: Scorecard) -> Iterator[list[Any]]:
+    for each in card.breakpoints:
+        arms = " ".join(str(arm + 1) for arm in each.arms)
+        found = (each.detected, len(card.runs), *_cells(each.delay), *_cells(each.missed))
+        yield [each.round, arms, *found, *[""] * OF_ALARMS]
+    detected = sum(int(np.isfinite(run.delays).sum()) for run in card.runs)
+    total = (detected, sum(len(run.rounds) for run in card.runs), *_cells(card.delay), *_cells(card.missed))
+    false = (card.false_alarms, card.false_alarm_rate, card.runs_with_false_alarm)
+    yield ["all", "", *total, *(cell for each in false for cell in _cells(each)), card.true_alarms.value]
+
+
+def _cells(interval: Interval) -> list[float | str]:
+    return ["" if np.isnan(part) else part for part in interval]
 
 
 def claims_json(judged: Sequence[Judged]) -> bytes:

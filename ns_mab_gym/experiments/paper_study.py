@@ -31,8 +31,9 @@ from .paper_names import (
 from .paper_readings import SPAN
 from .paper_tunings import Facts, other_readings
 from .study import AgentEntry, Experiment, Study, WorldEntry
+from .zoo_study import survey
 
-__all__ = ["NOTES", "comparison", "sensitivity", "study"]
+__all__ = ["NOTES", "comparison", "sensitivity", "study", "surveyed"]
 
 UNSTATED_WINDOW = drift_window(1e-3)  # the window of SW-KL-UCB where the paper gives no σ
 UNSTATED = f"window {UNSTATED_WINDOW}, that is σ = 0.001: the paper gives no σ for the abrupt worlds"
@@ -116,8 +117,17 @@ def _sampler(sampler: str, alpha: float, horizon: int) -> AgentEntry:
     return AgentEntry.of(ALGORITHMS[sampler], label=sensitivity_label(sampler, alpha), group=sampler, **tau)
 
 
-def study(runs: int = RUNS, horizon: int = HORIZON, seed: int = 0) -> Study:
-    """All of the paper's experiments."""
+def surveyed() -> tuple[AgentEntry, ...]:
+    """Every agent of the zoo, as it plays the paper's worlds: each once, in the order of the registry."""
+    entries = (entry for world in worlds().values() for entry in survey(comparison(world)).agents)
+    return tuple({entry.label: entry for entry in entries}.values())
+
+
+def study(runs: int = RUNS, horizon: int = HORIZON, seed: int = 0, *, zoo: bool = False) -> Study:
+    """All of the paper's experiments, and on demand the whole zoo on the paper's worlds."""
     title = "Sliding-Window Thompson Sampling for Non-Stationary Settings: the paper's experiments, run again"
     kinds = (comparison, sensitivity)
-    return Study(title, tuple(kind(world, horizon, runs, seed) for world in worlds(horizon).values() for kind in kinds))
+    places = worlds(horizon).values()
+    experiments = [kind(world, horizon, runs, seed) for world in places for kind in kinds]
+    surveys = [survey(comparison(world, horizon, runs, seed)) for world in places] if zoo else []
+    return Study(title, (*experiments, *surveys))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..agents.parts.alarms import ALARM
 from ..runs import Runs
 from .units import Unit
 
@@ -73,12 +74,17 @@ def _about(unit: Unit, code: str, block: Runs) -> dict[str, Any]:
         "parameters": [_plain(parameters) for parameters in block.parameters],
         "pulls": block.pulls.tolist(),
         "suboptimal_pulls": block.suboptimal_pulls.tolist(),
+        "alarms": None if block.alarms is None else [alarms.tolist() for alarms in block.alarms],
     }
 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters of an agent that JSON can hold."""
     return {key: value for key, value in parameters.items() if isinstance(value, str | int | float | None)}
+
+
+def _alarms(rows: list[list[int]]) -> npt.NDArray[np.void]:
+    return np.array([tuple(row) for row in rows], ALARM)
 
 
 def _digest(about: dict[str, Any], rounds: npt.NDArray[np.int64], regret: npt.NDArray[np.float64]) -> str:
@@ -103,7 +109,8 @@ def from_parquet(path: Path, unit: Unit, code: str) -> Runs:
             raise BrokenFileError("is broken (its contents are not those that were written)")
         pulls, suboptimal = np.array(about["pulls"]), np.array(about["suboptimal_pulls"])
         seeds = [(env, agent) for env, agent in about["seeds"]]
-        return Runs(rounds, regret, pulls, suboptimal, seeds, about["parameters"], about["seconds"])
+        alarms = None if about["alarms"] is None else [_alarms(rows) for rows in about["alarms"]]
+        return Runs(rounds, regret, pulls, suboptimal, seeds, about["parameters"], about["seconds"], alarms=alarms)
     except KeyError:
         raise BrokenFileError("was not written by ns_mab_gym") from None
     except (pa.ArrowException, OSError, ValueError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Figures, as PNG and SVG: means, regret and sensitivity of every world, and two that explain the theory.
+"""Figures, as PNG and SVG: means, regret, sensitivity and alarms of every world, and two that explain the theory.
 
 Every figure is a :class:`~ns_mab_gym.figures.drawing_jobs.FigureJob`, to be drawn here, in a thread
 or in another process.
@@ -12,16 +12,21 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..figures.alarm_timeline import alarm_figure
 from ..figures.drawing_jobs import FigureJob
 from ..figures.explanations import learnable_figure, pseudophase_figure
 from ..figures.regret_plots import Member, regret_figure, sensitivity_figure
+from ..figures.survey_plot import Dot, survey_figure
 from ..figures.world_means import means_figure, phase_starts
 from ..means import Floats
+from .paper_names import ALGORITHMS
 from .results import Results
+from .scorecards import cards_on
 from .study import Experiment, Study, WorldEntry
 from .units import Unit, blocks_of
+from .zoo_study import BLIND
 
-__all__ = ["DESCRIPTIONS", "Planned", "draw", "explanation_jobs", "families_of", "figure_job", "planned"]
+__all__ = ["DESCRIPTIONS", "Planned", "alarm_job", "draw", "explanation_jobs", "families_of", "figure_job", "planned"]
 
 DESCRIPTIONS = (
     "Window sizes against learnable sets: the longer the window, the longer it looks back past a change.",
@@ -48,7 +53,7 @@ def planned(study: Study) -> list[Planned]:
     """Every figure of a study, in the order of its worlds."""
     figures = [Planned(f"{slug(world.label)}-means", world) for world in study.worlds]
     for experiment in study.experiments:
-        kind = "sensitivity" if experiment.groups else "regret"
+        kind = "zoo" if experiment.survey else "sensitivity" if experiment.groups else "regret"
         figures += [Planned(f"{slug(world.label)}-{kind}", world, experiment) for world in experiment.worlds]
     return _told_apart(figures)
 
@@ -76,7 +81,11 @@ def draw(
         drawn_anew: the labels of worlds whose means differ from run to run.
     """
     folder.mkdir(exist_ok=True)
-    jobs = (figure_job(figure, results, means, folder, drawn_anew) for figure in planned(results.study))
+    jobs = [
+        make(figure, results, means, folder, drawn_anew)
+        for figure in planned(results.study)
+        for make in (figure_job, alarm_job)
+    ]
     return [path for job in jobs if job is not None for path in job()]
 
 
@@ -94,11 +103,30 @@ def figure_job(
         title = f"{world.label} (as in the first run)" if anew else world.label
         return None if instance is None else FigureJob(folder, figure.name, means_figure, (instance, title))
     assert results is not None
+    if figure.experiment.survey:
+        dots = dots_of(results, figure.experiment, world)
+        return FigureJob(folder, figure.name, survey_figure, (dots, f"{world.label}: the whole zoo"))
     if families := families_of(results, figure.experiment, world):
         return FigureJob(folder, figure.name, sensitivity_figure, (families, world.label))
     phases = [] if anew else phase_starts(instance)
     shown = results.of(figure.experiment, world), world.label, phases, results.notes(world)
     return FigureJob(folder, figure.name, regret_figure, shown)
+
+
+def alarm_job(
+    figure: Planned,
+    results: Results | None,
+    means: Mapping[str, Floats | None],
+    folder: Path,
+    drawn_anew: Collection[str],
+) -> FigureJob | None:
+    """The alarms of the agents of a planned figure as another one; None if they have none that can be scored."""
+    if figure.experiment is None or results is None:
+        return None
+    label = figure.world.label
+    shown = figure.experiment.without_other_readings()
+    cards = cards_on(results, shown, figure.world, means[label], label in drawn_anew)
+    return FigureJob(folder, f"{figure.name}-alarms", alarm_figure, (cards, label)) if cards else None
 
 
 def families_of(results: Results, experiment: Experiment, world: WorldEntry) -> dict[str, list[Member]]:
@@ -108,6 +136,13 @@ def families_of(results: Results, experiment: Experiment, world: WorldEntry) -> 
         group: [Member(agent.name_in_group, curves[agent.label], "window" not in agent.kwargs) for agent in agents]
         for group, agents in experiment.groups.items()
     }
+
+
+def dots_of(results: Results, experiment: Experiment, world: WorldEntry) -> list[Dot]:
+    """The agents of a survey with their final regrets on a world, the paper's own marked."""
+    finals = {label: runs.final for label, runs in results.of(experiment, world).items()}
+    informed = [label for label in finals if not label.endswith(BLIND)]
+    return [Dot(label, finals[label], finals.get(label + BLIND), label in ALGORITHMS) for label in informed]
 
 
 def explanation_jobs(folder: Path) -> list[FigureJob]:

@@ -30,6 +30,7 @@ from .progress import progress_for, speed
 from .report import Page
 from .results import Results, collect, tidy_table
 from .runner import Outcome, Simulate, run
+from .scorecards import any_alarms
 from .store import Store, guarded
 from .study import Study
 from .units import Unit, units_of
@@ -112,9 +113,12 @@ class Pipeline:
             dict(settings)["date"],
             self.untested,
             self.not_taken,
+            board.timelines() if any_alarms(results) else {},
         )
         write_atomically(self.folder / "table.parquet", tidy_table(results))
         write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))
+        if (detections := outputs.detections_csv(results, board.means, board.drawn_anew)) is not None:
+            write_atomically(self.folder / "detections.csv", detections)
         if judged:
             write_atomically(self.folder / "claims.json", outputs.claims_json(judged))
             write_atomically(self.folder / "claims.md", self._claims_page(judged, [*page.footnotes(), *notes]))

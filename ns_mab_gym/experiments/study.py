@@ -80,6 +80,11 @@ class AgentEntry(Entry):
 
     stands_for: str = ""
 
+    @property
+    def blind(self) -> bool:
+        """Whether the agent is told T and K alone."""
+        return bool(self.kwargs.get("blind", False))
+
     def standing_for(self, label: str) -> AgentEntry:
         """The same entry as another reading of an agent."""
         return replace(self, stands_for=label)
@@ -122,6 +127,8 @@ class Experiment:
         seed: the number from which the seeds of all runs are derived.
         reference: the label of the agent to which the others are compared; by default the first.
         rounds: the rounds after which the regret is kept; about 500, evenly spaced, if there are none.
+        survey: whether it compares so many agents that they are shown in one table of final regrets over all worlds,
+            instead of curves in each world's section.
     """
 
     worlds: tuple[WorldEntry, ...]
@@ -130,6 +137,7 @@ class Experiment:
     seed: int = 0
     reference: str = ""
     rounds: tuple[int, ...] = ()
+    survey: bool = False
 
     def __post_init__(self) -> None:
         """Check all that can be checked without building a world."""

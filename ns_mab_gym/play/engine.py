@@ -18,12 +18,13 @@ from ..agents.core.arguments import choice, positive_int
 from ..runs import Runs
 from ..worlds.world import World
 from .episode import first_action, seed_pair
-from .match import Match
+from .match import Match, note_alarms
 from .resolving import as_agent, as_env
 
 __all__ = ["evenly_spaced", "simulate"]
 
 POINTS = 500  # points of a regret curve
+NO_LOG = np.zeros(0, np.void)  # stands for the alarms of an agent that has no log of them
 
 
 def simulate(
@@ -88,7 +89,7 @@ def _compiled(
     else:
         with ThreadPoolExecutor(threads) as pool:
             seconds = list(pool.map(lambda run: match.play_compiled(played, run), range(len(seeds))))
-    return replace(played, seconds=sum(seconds))
+    return replace(played, seconds=sum(seconds), alarms=_logged(played))
 
 
 def _generic(match: Match, seeds: list[tuple[int, int]], everything: bool, rounds: Sequence[int] | None) -> Runs:
@@ -107,11 +108,12 @@ def _generic(match: Match, seeds: list[tuple[int, int]], everything: bool, round
             )
         played.regret[run] = episode.regret[played.rounds - 1]
         played.pulls[run], played.suboptimal_pulls[run] = episode.pulls, episode.suboptimal_pulls
+        note_alarms(played, run, episode.alarms)
         played.parameters[run] = parameters
         if played.arms is not None and played.rewards is not None:
             played.arms[run], played.rewards[run] = episode.arms, episode.rewards
     assert played is not None
-    return replace(played, seconds=time.perf_counter() - began)
+    return replace(played, seconds=time.perf_counter() - began, alarms=_logged(played))
 
 
 def _blank(
@@ -129,7 +131,13 @@ def _blank(
         seconds=0.0,
         arms=np.zeros((runs, horizon), np.int64) if everything else None,
         rewards=np.zeros((runs, horizon)) if everything else None,
+        alarms=[NO_LOG] * runs,
     )
+
+
+def _logged(played: Runs) -> list[npt.NDArray[np.void]] | None:
+    """The alarms of the runs; None if the agent logs none."""
+    return None if played.alarms is None or played.alarms[0] is NO_LOG else played.alarms
 
 
 def evenly_spaced(horizon: int) -> npt.NDArray[np.int64]:

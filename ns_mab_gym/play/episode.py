@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.protocol import Agent, AgentProtocol
+from ..agents.parts.alarms import alarms_in
 
 __all__ = ["Trajectory", "check_match", "first_action", "run_episode", "seed_pair"]
 
@@ -28,6 +29,8 @@ class Trajectory:
             does not contain the means.
         pulls: (K,) how often each arm was played.
         suboptimal_pulls: (K,) N_{i,T}, how often each arm was played while its mean was below the best; None as above.
+        alarms: (n,) the alarms of an agent with a detector, an array with the fields ``round``, ``arm`` and
+            ``everything`` (see :class:`ns_mab_gym.Runs`); None for other agents.
     """
 
     arms: IntArray
@@ -35,6 +38,7 @@ class Trajectory:
     regret: FloatArray | None
     pulls: IntArray
     suboptimal_pulls: IntArray | None
+    alarms: npt.NDArray[np.void] | None = None
 
 
 def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
@@ -88,7 +92,8 @@ def run_episode(
             bar.update()
     if bar is not None:
         bar.close()
-    return _trajectory(arms, rewards, gaps, int(env.action_space.n))  # type: ignore[attr-defined]
+    played = _trajectory(arms, rewards, gaps, int(env.action_space.n))  # type: ignore[attr-defined]
+    return replace(played, alarms=alarms_in(agent.state)) if isinstance(agent, Agent) else played
 
 
 def check_match(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:

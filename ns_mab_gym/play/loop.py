@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import njit
 from numba.extending import register_jitable
 
-from ..agents.core.kernel import RULES, act, observe
+from ..agents.core.kernel import act, functions_of, observe
 from ..quantile import beta_quantile
 from ..rewards import Bernoulli, Beta, Gaussian, Law
 from .fingerprints import fingerprint
@@ -120,7 +120,7 @@ def loop_for(kinds: tuple[type, ...], agent: str) -> Any:
         kinds: the classes.
         agent: the agent's name, for the message that the loop is being compiled.
     """
-    rules = tuple(function for kind in kinds if kind in RULES for function in RULES[kind] if function is not None)
+    rules = tuple(function for kind in kinds for function in functions_of(kind))
     with _MAKING:
         if (kinds, rules) not in _LOOPS:
             _LOOPS[kinds, rules] = _loop(kinds, rules, agent)

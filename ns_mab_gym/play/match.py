@@ -14,9 +14,8 @@ import numpy.typing as npt
 from gymnasium.utils import seeding
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
-from ..agents.core.arguments import known_parameters
 from ..agents.core.knowledge import Knowledge
-from ..agents.core.zoo import kind, make, tunable
+from ..agents.core.zoo import check_parameters, kind, make
 from ..envs.bandit import NSBanditEnv, drawn_means, streams
 from ..means import knowledge
 from ..rewards import Law
@@ -24,7 +23,7 @@ from ..runs import Runs
 from ..worlds.world import World
 from .episode import Trajectory, check_match, run_episode
 
-__all__ = ["Match", "known_of"]
+__all__ = ["Match", "known_of", "note_alarms"]
 
 
 class Match:
@@ -59,8 +58,7 @@ class Match:
             if self.agent_kwargs:
                 raise TypeError("agent_kwargs go with an agent given by name; set the parameters of the object instead")
             return
-        if (allowed := tunable(self.kind)) is not None:
-            known_parameters(f"agent {self.agent!r}", self.agent_kwargs, allowed)
+        check_parameters(f"agent {self.agent!r}", self.kind, self.agent_kwargs)
 
     def why_generic(self) -> str | None:
         """The reason why the compiled loop cannot play this pairing; None if it can."""
@@ -110,6 +108,7 @@ class Match:
     def play_compiled(self, runs: Runs, run: int) -> float:
         """Play one run in the compiled loop, into its rows of the record; returns the seconds spent in the loop."""
         from ..agents.core.kernel import states_in
+        from ..agents.parts.alarms import alarms_in
         from .loop import law_code, loop_for
 
         assert self.bandit is not None
@@ -131,7 +130,9 @@ class Match:
             agent.state, *code, agent.binarize, means, best, luck, agent.rng, runs.rounds, runs.regret[run],
             runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
         )  # fmt: skip
-        return time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        note_alarms(runs, run, alarms_in(agent.state))
+        return seconds
 
     def play_generic(self, seeds: tuple[int, int]) -> tuple[Trajectory, dict[str, Any]]:
         """Play one run in the generic loop; returns the episode and the agent's parameters."""
@@ -146,6 +147,12 @@ class Match:
         if played.regret is None or played.suboptimal_pulls is None:
             raise ValueError(f"{env} does not tell its means: its info needs 'mu' for simulate to account regret")
         return played, _plain(getattr(agent, "parameters", {}))
+
+
+def note_alarms(runs: Runs, run: int, alarms: npt.NDArray[np.void] | None) -> None:
+    """Keep the alarms of a run, if its agent logs any."""
+    if runs.alarms is not None and alarms is not None:
+        runs.alarms[run] = alarms
 
 
 def _plays_a_rule(kind: type) -> bool:

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ns_mab_gym import agents
 from ns_mab_gym.cli.evaluate_command import main as evaluate
 from ns_mab_gym.cli.paper_command import main as reproduce
+from ns_mab_gym.experiments.paper_names import ALGORITHMS
 
 ABRUPT = "NSBandit-Abrupt-v0:horizon=1000"
 
@@ -108,7 +110,8 @@ def test_the_page_loads_nothing_from_elsewhere(engine, out):
 
 
 def test_the_paper_at_a_small_size(engine, out, capsys):
-    assert reproduce(["--runs", "12", "--horizon", "1000", "--out", str(out)], simulate=engine) == 0
+    small = ["--runs", "12", "--horizon", "1000", "--out", str(out)]
+    assert reproduce([*small, "--paper-only"], simulate=engine) == 0
     said = capsys.readouterr().out.strip().splitlines()
     assert "say nothing about the paper" in said[0]  # at another horizon
     assert len(said) <= 11
@@ -126,6 +129,22 @@ def test_the_paper_at_a_small_size(engine, out, capsys):
     page = (out / "report.html").read_text()
     for must in ("the paper gives no σ for the abrupt worlds", "t ≈ 12,000", "code of the engine", "bootstrap"):
         assert must in page
+    assert 'id="zoo"' not in page
+
+
+def test_the_paper_with_the_whole_zoo_adds_to_what_is_stored(engine, out, capsys):
+    small = ["--runs", "12", "--horizon", "1000", "--out", str(out)]
+    assert reproduce([*small, "--paper-only"], simulate=engine) == 0
+    alone, claims = len(engine.calls), (out / "claims.json").read_bytes()
+    assert reproduce(small, simulate=engine) == 0
+    played = {call[1] for call in engine.calls[alone:]}
+    assert played == set(agents.HOUSE) - {"oracle", "restarting", *ALGORITHMS.values()} | {"rexp3", "ser4", "sw-kl-ucb"}
+    assert (out / "claims.json").read_bytes() == claims  # a verdict of the paper's does not hang on other agents
+    page = (out / "report.html").read_text()
+    assert 'id="zoo"' in page
+    assert len(list((out / "figures").glob("*-zoo.svg"))) == 4
+    summary = pd.read_csv(out / "summary.csv")
+    assert {"glr-ts", "switching-ts, blind", "oracle-restart"} <= set(summary["agent"])
 
 
 def test_the_real_engine_on_a_table_of_your_own(tmp_path, capsys):

@@ -3,13 +3,15 @@
 import errno
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from ns_mab_gym.experiments import Store, StoreError, run
+from ns_mab_gym.agents.parts.alarms import ALARM
+from ns_mab_gym.experiments import Store, StoreError, parquet, run
 from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.runs import Runs
@@ -43,8 +45,12 @@ def block(unit, engine):
 
 def same(one: Runs, other: Runs) -> bool:
     arrays = ("rounds", "regret", "pulls", "suboptimal_pulls")
-    return all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays) and (
-        (one.seeds, one.parameters, one.seconds) == (other.seeds, other.parameters, other.seconds)
+    logs = [[] if each.alarms is None else [log.tolist() for log in each.alarms] for each in (one, other)]
+    alike = (one.alarms is None) == (other.alarms is None) and logs[0] == logs[1]
+    return (
+        alike
+        and all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays)
+        and ((one.seeds, one.parameters, one.seconds) == (other.seeds, other.parameters, other.seconds))
     )
 
 
@@ -52,6 +58,42 @@ def test_what_is_saved_is_loaded_to_the_last_bit(store, unit, block):
     assert store.load(unit) is None
     store.save(unit, block)
     assert same(store.load(unit), block)
+
+
+def with_alarms(block: Runs) -> Runs:
+    """The same runs of an agent that sounded two alarms in the first run, none in the second, one in all others."""
+    some = [np.array(log, ALARM) for log in ([(3, 0, False), (9, -1, True)], [], *[[(5, 2, True)]] * (len(block) - 2))]
+    return replace(block, alarms=some)
+
+
+def test_alarms_are_loaded_as_they_were_sounded(store, unit, block):
+    store.save(unit, with_alarms(block))
+    loaded = store.load(unit)
+    assert same(loaded, with_alarms(block))
+    assert [log.dtype for log in loaded.alarms] == [ALARM] * len(block)
+    assert [log.shape for log in loaded.alarms[:3]] == [(2,), (0,), (1,)]
+    assert not same(loaded, block)
+
+
+def test_runs_in_which_no_alarm_was_sounded_are_not_those_of_an_agent_without_a_detector(store, unit, block):
+    silent = replace(block, alarms=[np.array([], ALARM)] * len(block))
+    store.save(unit, silent)
+    assert [len(log) for log in store.load(unit).alarms] == [0] * len(block)
+    store.save(unit, block)
+    assert store.load(unit).alarms is None
+
+
+@pytest.mark.parametrize("alarms", ["none", [[[1, 2]]], [[7]], 5, [None], [[["a", 0, False]]]])
+def test_alarms_of_another_shape_are_set_aside(store, unit, block, told, alarms):
+    """With a digest that fits, as after a change of the code that writes them."""
+    store.save(unit, with_alarms(block))
+    path = store.path(unit)
+    changed = about(path) | {"alarms": alarms}
+    del changed["digest"]
+    changed["digest"] = parquet._digest(changed, block.rounds, block.regret)
+    pq.write_table(pq.read_table(path).replace_schema_metadata({b"ns_mab_gym": json.dumps(changed).encode()}), path)
+    assert store.load(unit) is None
+    assert "set aside, to be computed again" in told[0]
 
 
 def test_the_metadata_tell_what_was_asked(store, unit, block):
@@ -210,7 +252,9 @@ def test_numbers_that_were_changed_with_valid_checksums_are_noticed(store, unit,
     assert "its contents are not those that were written" in told[0]
 
 
-WRITTEN = ["asked", "code", "versions", "written", "seconds", "seeds", "parameters", "pulls", "suboptimal_pulls"]
+WRITTEN = [
+    "asked", "code", "versions", "written", "seconds", "seeds", "parameters", "pulls", "suboptimal_pulls", "alarms",
+]  # fmt: skip
 
 
 def about(path):

@@ -16,6 +16,9 @@ from matplotlib.text import Text
 from PIL import Image
 
 from ns_mab_gym import figures
+from ns_mab_gym.agents.parts.alarms import ALARM
+from ns_mab_gym.detections import scorecard
+from ns_mab_gym.figures.alarm_timeline import alarm_figure
 from ns_mab_gym.figures.diagnosis import diagnosis_figure
 from ns_mab_gym.figures.explanations import learnable_figure, pseudophase_figure
 from ns_mab_gym.figures.gallery import gallery_figure
@@ -23,7 +26,9 @@ from ns_mab_gym.figures.learning import learning_figure
 from ns_mab_gym.figures.measured_windows import measured_figure
 from ns_mab_gym.figures.regret_plots import Member, regret_figure, sensitivity_figure
 from ns_mab_gym.figures.style import save, save_as
+from ns_mab_gym.figures.survey_plot import Dot, survey_figure
 from ns_mab_gym.figures.world_means import means_figure
+from ns_mab_gym.runs import Runs
 from ns_mab_gym.theory import Recommendation
 from ns_mab_gym.worlds import Abrupt, GeneralAbrupt, RandomWalk, Smooth
 
@@ -68,6 +73,20 @@ def families(make_runs, sizes, horizon=1_000):
     }
 
 
+def scored(means, runs=3, alarms=4, seed=0):
+    """The scorecard of runs with alarms at random: about four in each unless said otherwise."""
+    horizon, arms = means[0].shape if isinstance(means, list) else means.shape
+    rng = np.random.default_rng(seed)
+    logs = [np.zeros(count, ALARM) for count in rng.poisson(alarms, runs)]
+    for log in logs:
+        log["round"], log["arm"] = np.sort(rng.integers(1, horizon + 1, len(log))), rng.integers(-1, arms, len(log))
+    blank = np.zeros((runs, arms), np.int64)
+    played = Runs(
+        np.array([horizon]), np.zeros((runs, 1)), blank, blank, [(0, 0)] * runs, [{}] * runs, 0.0, alarms=logs
+    )
+    return scorecard(played, means)
+
+
 # By the name of a function, examples by name: functions of ``make_runs`` that draw a figure.
 EXAMPLES = {
     "regret_figure": {
@@ -88,6 +107,29 @@ EXAMPLES = {
         "one member": lambda runs: sensitivity_figure(families(runs, [1]), "one"),
         "two families": lambda runs: sensitivity_figure(families(runs, [6, 3]), ODD),
         "five families, two rounds": lambda runs: sensitivity_figure(families(runs, [2] * 5, horizon=2), LONG),
+    },
+    "survey_figure": {
+        "one agent": lambda runs: survey_figure([Dot("ts", np.array([5.0]), None, False)], "one"),
+        "no regret": lambda runs: survey_figure([Dot(ODD, np.zeros(3), np.zeros(3), True)], ODD),
+        "fifty agents": lambda runs: survey_figure(
+            [
+                Dot(f"{ODD} {at}", np.array([1.2, 1.3]) ** at, np.array([1.5, 1.6]) ** at, at % 4 == 0)
+                for at in range(50)
+            ],
+            LONG,
+        ),
+    },
+    "alarm_figure": {
+        "no alarm, no breakpoint": lambda runs: alarm_figure({"quiet": scored(WORLDS["constant"], alarms=0)}, "still"),
+        "one round": lambda runs: alarm_figure({"a": scored(WORLDS["one round"], runs=1)}, "one round"),
+        "two rounds": lambda runs: alarm_figure({ODD: scored(TWO_ROUNDS), "b": scored(TWO_ROUNDS, alarms=0)}, ODD),
+        "ten agents, fifty runs": lambda runs: alarm_figure(
+            {f"{ODD} {at}": scored(WORLDS["abrupt"], 50, at, at) for at in range(10)}, LONG
+        ),
+        "a world of its own in each run": lambda runs: alarm_figure(
+            {LONG: scored([np.roll(WORLDS["abrupt"], 7 * run, axis=0) for run in range(200)], 200)}, "anew"
+        ),
+        "alarms in every round": lambda runs: alarm_figure({"a": scored(WORLDS["abrupt"], 3, 5_000)}, "never quiet"),
     },
     "means_figure": {name: lambda runs, name=name: means_figure(WORLDS[name], f"{ODD}, {name}") for name in WORLDS},
     "gallery_figure": {

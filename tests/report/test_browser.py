@@ -29,13 +29,14 @@ def test_the_watch_notices_what_it_is_for(chromium: Browser, tmp_path: Path):
 
 def test_every_chart_of_the_paper_is_drawn(visit: Visit, paper_report: Path):
     page = visit(paper_report)
-    expect(page.locator(".chart")).to_have_count(4 * (1 + 1 + 2))  # means, regret, and two samplers' windows
+    expect(page.locator(".chart")).to_have_count(4 * (1 + 1 + 2 + 1))  # means, regret, two samplers' windows, the zoo
     expect(page.locator("#regret-0-0 .legendtext")).to_have_count(8)
     traces = "chart => chart.data.length - chart.querySelectorAll('.scatterlayer .trace').length"
     assert page.evaluate(f"[...document.querySelectorAll('.chart')].filter({traces}).length") == 0
     expect(page.locator(".small-chart")).to_have_count(4)
     expect(page.locator(".small-chart >> nth=0 >> .scatterlayer .trace")).to_have_count(8)  # lines without bands
-    assert page.evaluate("[...document.images].map(image => image.naturalWidth > 0)") == [True, True]
+    drawn = page.evaluate("[...document.images].map(image => image.naturalWidth > 0)")
+    assert drawn == [True] * 3  # the alarms on the abrupt world, and the two that explain the theory
 
 
 def test_a_click_in_the_legend_hides_an_agent_with_its_band(visit: Visit, paper_report: Path):
@@ -79,6 +80,7 @@ def test_links_lead_to_their_sections(visit: Visit, paper_report: Path):
         "Verdicts",
         "Readings",
         "Not tested",
+        "The whole zoo",
         "Worlds",
         "Notes",
         "Settings and provenance",
@@ -88,7 +90,7 @@ def test_links_lead_to_their_sections(visit: Visit, paper_report: Path):
     for link in (*contents.all(), *worlds.all()):
         link.click()
         expect(page.locator(":target")).to_be_in_viewport()
-        if (words := link.text_content()) not in ("Verdicts", "Not tested", "Worlds"):
+        if (words := link.text_content()) not in ("Verdicts", "Not tested", "The whole zoo", "Worlds"):
             expect(page.locator(":target")).to_have_text(str(words))
     nowhere = "[...document.querySelectorAll('a[href]')].filter(a => !document.getElementById(a.hash.slice(1))).length"
     assert page.evaluate(nowhere) == 0

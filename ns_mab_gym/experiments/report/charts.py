@@ -20,6 +20,7 @@ __all__ = [
     "means_chart",
     "other_curves",
     "other_members",
+    "plain",
     "regret_chart",
     "regret_line",
 ]
@@ -43,7 +44,7 @@ def other_curves(readings: Mapping[str, Mapping[str, Runs]], notes: Mapping[str,
     """The curves of other readings of a chart's agents, by their own labels, at the same rounds as the chart's."""
     return {
         label: {
-            "name": _plain(name := f"{label}*" if label in notes else label),
+            "name": plain(name := f"{label}*" if label in notes else label),
             "traces": [_band(curve, name, "")["y"], _line(curve, name, {}, "")["y"]],
         }
         for curves in readings.values()
@@ -71,7 +72,7 @@ def other_members(members: Mapping[str, Member], readings: Mapping[str, Mapping[
     """The curves of other readings of a family's members, by their own labels, which begin with the members'."""
     return {
         label: {
-            "name": _plain(f"{members[agent]} ({label.removeprefix(agent).strip(' ()')})"),
+            "name": plain(f"{members[agent]} ({label.removeprefix(agent).strip(' ()')})"),
             "traces": [_line(curve, label, {}, "")["y"]],
         }
         for agent, curves in readings.items()
@@ -110,8 +111,8 @@ def _line(curve: Runs, name: str, line: Chart, colour: Any) -> Chart:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": _plain(name),
-        "legendgroup": _plain(name),
+        "name": plain(name),
+        "legendgroup": plain(name),
         "x": rounds,
         "y": _rounded(regret.mean(axis=0)),
         "line": {"color": colour, "width": 2, **line},
@@ -125,8 +126,8 @@ def _band(curve: Runs, name: str, colour: str) -> Chart:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": _plain(name),
-        "legendgroup": _plain(name),
+        "name": plain(name),
+        "legendgroup": plain(name),
         "x": rounds + rounds[::-1],
         "y": _rounded(np.concatenate((mean + sd, np.maximum(mean - sd, 0)[::-1]))),
         "fill": "toself",
@@ -138,7 +139,7 @@ def _band(curve: Runs, name: str, colour: str) -> Chart:
     }
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name as plain text for plotly, which reads some HTML in names, but does not know ``&quot;``."""
     return html.escape(name, quote=False)
 

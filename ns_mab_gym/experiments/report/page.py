@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,14 @@ import numpy.typing as npt
 
 from ..claims import RULE, Judged, Untested
 from ..results import Results
+from ..study import Experiment, WorldEntry
+from .detection_tables import embedded
 from .judgement_data import reading_data
 from .overview import overview_of
 from .page_tables import parameter_rows
 from .rendering import render
 from .sections import Sections
+from .survey import survey_of
 from .switches import switches_of
 from .verdicts import verdicts_of
 
@@ -50,6 +52,7 @@ class Page:
         made: when it was made.
         untested: sentences that runs cannot decide, with the reason.
         not_taken: readings of what is left open that were not taken, with the reason.
+        timelines: SVG files with the alarms of an experiment's agents on a world.
     """
 
     results: Results
@@ -65,12 +68,15 @@ class Page:
     made: str = ""
     untested: Sequence[Untested] = ()
     not_taken: Sequence[str] = ()
+    timelines: Mapping[tuple[Experiment, WorldEntry], Path] = field(default_factory=dict)
 
     def html(self) -> str:
         """The whole page."""
-        worlds = Sections(self.results, self.means, self.drawn_anew).of_worlds()
+        worlds = Sections(self.results, self.means, self.drawn_anew, self.timelines).of_worlds()
         overview = overview_of(self.results, worlds)
         switches = switches_of(self.judged)
+        survey = survey_of(self.results, overview.labels)
+        slots = [slot for world in worlds for slot in world.charts] + (survey.charts if survey else [])
         return render(
             {
                 "title": self.results.study.title,
@@ -85,12 +91,13 @@ class Page:
                 "untested": self.untested,
                 "not_taken": self.not_taken,
                 "footnotes": self.footnotes(),
+                "survey": survey,
                 "worlds": worlds,
                 "notes": self.notes,
                 "pictures": self._pictures(),
                 "parameters": parameter_rows(self.results),
                 "settings": self.settings,
-                "charts": {slot.anchor: slot.chart for world in worlds for slot in world.charts},
+                "charts": {slot.anchor: slot.chart for slot in slots},
                 "readings": {**reading_data(self.judged, switches, self._labels()), **overview.data()},
             }
         )
@@ -120,7 +127,4 @@ class Page:
         return [f"* {label}: {note}" for label, note in dict.fromkeys(pair for pairs in starred for pair in pairs)]
 
     def _pictures(self) -> list[Picture]:
-        return [
-            Picture(description, base64.b64encode(path.read_bytes()).decode())
-            for path, description in self.explanations
-        ]
+        return [Picture(description, embedded(path)) for path, description in self.explanations]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,10 @@ import numpy.typing as npt
 from ...figures.world_means import phase_starts
 from ..pictures import families_of
 from ..results import Results
+from ..scorecards import cards_on, logs_alarms
 from ..study import Experiment, WorldEntry
 from .charts import Chart, family_chart, means_chart, other_curves, other_members, regret_chart
+from .detection_tables import DetectionSection, detection_section
 from .page_tables import FinalRow, final_rows
 
 __all__ = ["ChartSlot", "Comparison", "Sections", "WorldSection"]
@@ -49,12 +52,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class WorldSection:
-    """One world: its means, where they are known, and the experiments on it."""
+    """One world: its means, where they are known, the experiments on it, and the detections in them, if any."""
 
     anchor: str
     entry: WorldEntry
     means: ChartSlot | None
     comparisons: list[Comparison]
+    detections: list[DetectionSection]
 
     @property
     def main(self) -> Comparison:
@@ -76,11 +80,13 @@ class Sections:
         results: the runs.
         means: an instance of each world by label, where its means are known.
         drawn_anew: the labels of worlds whose means differ from run to run.
+        timelines: SVG files with the alarms of an experiment's agents on a world.
     """
 
     results: Results
     means: Mapping[str, Floats | None]
     drawn_anew: Collection[str]
+    timelines: Mapping[tuple[Experiment, WorldEntry], Path] = field(default_factory=dict)
 
     def of_worlds(self) -> list[WorldSection]:
         """A section for each world of the study."""
@@ -90,9 +96,14 @@ class Sections:
         comparisons = [
             self._comparison(f"{number}-{place}", experiment, world)
             for place, experiment in enumerate(self.results.study.experiments)
-            if world in experiment.worlds
+            if world in experiment.worlds and not experiment.survey
         ]
-        return WorldSection(f"world-{number}", world, self._means(number, world), comparisons)
+        detections = [
+            self._detections(experiment, world)
+            for experiment in self.results.study.experiments
+            if world in experiment.worlds and logs_alarms(self.results, experiment, world)
+        ]
+        return WorldSection(f"world-{number}", world, self._means(number, world), comparisons, detections)
 
     def _means(self, number: int, world: WorldEntry) -> ChartSlot | None:
         means = self.means[world.label]
@@ -109,6 +120,11 @@ class Sections:
             finals=final_rows(self.results, experiment, world),
             footnotes=[f"* {label}: {note}" for label, note in self.results.notes(world).items() if label in shown],
         )
+
+    def _detections(self, experiment: Experiment, world: WorldEntry) -> DetectionSection:
+        anew = world.label in self.drawn_anew
+        cards = cards_on(self.results, experiment, world, self.means[world.label], anew)
+        return detection_section(cards, self.results.agents[world.label], self.timelines.get((experiment, world)))
 
     def _families(self, name: str, experiment: Experiment, world: WorldEntry) -> list[ChartSlot]:
         """One chart for each family of agents, if the experiment varies one thing within families."""

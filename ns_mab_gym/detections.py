@@ -1,0 +1,406 @@
+"""How well an agent's detector worked: delays, missed changes and false alarms, judged by the true means.
+
+**An alarm** is sounded after a round r, about one arm, or about none in particular (arm −1). Let f be the last round
+before r after which the same was forgotten, 0 if there is none: an arm is forgotten with an alarm about it, with one
+that forgets everything, and with any about none in particular; for an alarm about none in particular, everything must
+have been forgotten. The rounds f + 1, …, r are what the alarm throws away. It *covers* the changes of its arm's mean
+(of any mean, if about none in particular) in the rounds f + 2, …, r + 1: those within what is thrown away, and one
+right after it. It is **true** if it covers a change, and **false** otherwise. What an arm did while it was not played
+counts too: the definition asks the world, not the rewards.
+
+**A breakpoint** is a round b in which some arm's mean differs from that in round b − 1. It is **detected** by the first
+alarm that covers it, if that is sounded before the next breakpoint. The **delay** is r − b + 1, the number of rounds
+with the new means until the alarm: 1 for an alarm after the very first of them, 0 for one right before it, as by those
+who know the world. Other breakpoints are **missed**, even if a later alarm about their arms is true.
+
+**Intervals** are at 95 % and take runs as what is independent; alarms and breakpoints of one run may depend on each
+other in any way.
+
+- Means (delay, false alarms): percentile bootstrap of whole runs, 10,000 samples with a fixed seed, of the ratio of
+  sums over runs. Where all runs agree there is nothing to resample, and the interval is NaN.
+- Shares (missed breakpoints, runs with a false alarm): Clopper and Pearson's. Of one breakpoint, and of the runs with a
+  false alarm, each run is one trial, and the interval is exact. Of all breakpoints together the number of trials is the
+  effective one of Korn and Graubard (1998), which is smaller the more alike the breakpoints of one run end, and at
+  least the number of runs (that of Kish if runs have different numbers of breakpoints).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .agents.parts.alarms import CAPACITY
+from .means import Floats, Ints, Mask, as_means, breakpoints
+from .quantile import beta_quantile
+from .runs import Runs
+
+__all__ = ["BreakpointScore", "Changes", "Interval", "RunScore", "Scorecard", "changes_of", "score", "scorecard"]
+
+LEVEL = 0.95
+RESAMPLES = 10_000
+SEED = 20_240_905  # of every bootstrap, so that the same runs always give the same interval
+FEW, APART = 10, 50  # breakpoints are scored if they are at most so many, or so many rounds apart on average
+NOBODY = -1  # the arm of an alarm about none in particular
+
+Alarms = npt.NDArray[np.void]
+
+
+class Interval(NamedTuple):
+    """An estimate with its 95 % interval; NaN where there is nothing to estimate it from."""
+
+    value: float
+    low: float
+    high: float
+
+    def as_number(self) -> str:
+        """The estimate as text.
+
+        >>> Interval(12.34, 9.0, np.nan).as_number(), Interval(1234.0, 1000.0, 2000.0).as_number()
+        ('12.3', '1,234 (1,000 to 2,000)')
+        """
+        if np.isnan(self.value):
+            return "–"
+        value, low, high = (f"{part:,.0f}" if abs(part) >= 100 else f"{part:.3g}" for part in self)
+        return value if np.isnan(self.low + self.high) else f"{value} ({low} to {high})"
+
+    def as_share(self) -> str:
+        """The estimate of a share as text.
+
+        >>> Interval(0.125, 0.0, 0.5).as_share()
+        '12.5 % (0.0 to 50.0 %)'
+        """
+        if np.isnan(self.value):
+            return "–"
+        return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f} %)"
+
+
+class Changes(NamedTuple):
+    """The breakpoints of a (T, K) matrix of means."""
+
+    horizon: int
+    rounds: Ints  # (B,) counted from 1, the first with the new means
+    moved: Mask  # (B, K) whose mean changed
+
+    @property
+    def scorable(self) -> bool:
+        """Whether there are few enough to score each: at most ten, or at most one in 50 rounds."""
+        return len(self.rounds) <= max(FEW, self.horizon / APART)
+
+
+@dataclass(frozen=True, eq=False)
+class RunScore:
+    """The alarms and the breakpoints of one run.
+
+    Attributes:
+        alarms: (n,) as in :class:`ns_mab_gym.Runs`.
+        true: (n,) whether each is true.
+        rounds: (B,) the breakpoints.
+        delays: (B,) the delay with which each was detected; NaN where it was missed.
+    """
+
+    alarms: Alarms
+    true: Mask
+    rounds: Ints
+    delays: Floats
+
+
+@dataclass(frozen=True)
+class BreakpointScore:
+    """One breakpoint of a world that is the same in all runs.
+
+    Attributes:
+        round: the first with the new means, counted from 1.
+        arms: the arms whose mean changed, counted from 0.
+        detected: in how many runs it was detected.
+        delay: the mean delay where it was detected.
+        missed: the share of runs in which it was missed.
+    """
+
+    round: int
+    arms: tuple[int, ...]
+    detected: int
+    delay: Interval
+    missed: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Scorecard:
+    """The detections of an agent on a world; :mod:`ns_mab_gym.detections` defines every word of it.
+
+    Attributes:
+        horizon: T.
+        runs: the alarms and breakpoints of each run.
+        moved: (B, K) whose mean changed at each breakpoint; None if the breakpoints differ from run to run.
+    """
+
+    horizon: int
+    runs: tuple[RunScore, ...]
+    moved: Mask | None
+
+    @cached_property
+    def delay(self) -> Interval:
+        """The mean delay of all detected breakpoints."""
+        return _mean(*self._delays)
+
+    @cached_property
+    def missed(self) -> Interval:
+        """The share of all breakpoints that were missed."""
+        total = np.array([len(run.rounds) for run in self.runs])
+        return _share(total - self._delays[1], total)
+
+    @cached_property
+    def false_alarms(self) -> Interval:
+        """The mean number of false alarms in a run."""
+        return _mean(self._false, np.ones(len(self.runs)))
+
+    @property
+    def false_alarm_rate(self) -> Interval:
+        """False alarms per 10,000 rounds."""
+        return Interval(*(10_000 / self.horizon * each for each in self.false_alarms))
+
+    @cached_property
+    def runs_with_false_alarm(self) -> Interval:
+        """The share of runs with at least one false alarm."""
+        return _share((self._false > 0).astype(float), np.ones(len(self.runs)))
+
+    @cached_property
+    def true_alarms(self) -> Interval:
+        """The mean number of true alarms in a run; there may be several for one breakpoint."""
+        return _mean(np.array([run.true.sum() for run in self.runs], float), np.ones(len(self.runs)))
+
+    @property
+    def full_logs(self) -> int:
+        """The number of runs whose log of alarms is full: what came later is not counted."""
+        return sum(len(run.alarms) >= CAPACITY for run in self.runs)
+
+    @cached_property
+    def breakpoints(self) -> tuple[BreakpointScore, ...]:
+        """Each breakpoint; empty if they differ from run to run."""
+        if self.moved is None:
+            return ()
+        delays = np.array([run.delays for run in self.runs])  # (R, B)
+        rounds = self.runs[0].rounds
+        return tuple(_breakpoint(int(rounds[at]), self.moved[at], delays[:, at]) for at in range(len(rounds)))
+
+    def table(self) -> str:
+        """The scorecard as a table in Markdown, with what is to be said of all alarms below; arms count from 1."""
+        head = ("change in round", "arms", "detected", "delay", "missed")
+        count = len(self.runs)
+        rows = [
+            (f"{each.round:,}", _listed(each.arms), f"{each.detected} of {count}", each.delay.as_number(),
+             each.missed.as_share())
+            for each in self.breakpoints
+        ]  # fmt: skip
+        detected, total = int(self._delays[1].sum()), sum(len(run.rounds) for run in self.runs)
+        rows.append(("all", "", f"{detected} of {total}", self.delay.as_number(), self.missed.as_share()))
+        lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+        return "\n".join([*lines, "", *self._in_words()])
+
+    def _in_words(self) -> list[str]:
+        said = [
+            f"False alarms: {self.false_alarms.as_number()} in a run, {self.false_alarm_rate.as_number()} in 10,000 "
+            f"rounds; {self.runs_with_false_alarm.as_share()} of {len(self.runs)} runs have one.",
+            f"True alarms: {self.true_alarms.as_number()} in a run.",
+        ]
+        full = f"The log of {self.full_logs} runs was full after {CAPACITY:,} alarms: later ones are not counted."
+        return [*said, full] if self.full_logs else said
+
+    @cached_property
+    def _delays(self) -> tuple[Floats, Floats]:
+        """(R,) the sum of each run's delays, and how many breakpoints it detected."""
+        total = np.array([np.nansum(run.delays) for run in self.runs])
+        return total, np.array([np.isfinite(run.delays).sum() for run in self.runs], float)
+
+    @cached_property
+    def _false(self) -> Floats:
+        return np.array([(~run.true).sum() for run in self.runs], float)
+
+
+def scorecard(runs: Runs, means: npt.ArrayLike | Sequence[npt.ArrayLike] | Callable[[int], npt.ArrayLike]) -> Scorecard:
+    """Score the alarms of an agent by the true means; :mod:`ns_mab_gym.detections` defines every word of it.
+
+    >>> import numpy as np
+    >>> import ns_mab_gym as nsb
+    >>> from ns_mab_gym.agents.parts.alarms import ALARM
+    >>> means = np.repeat([[0.9, 0.5], [0.1, 0.5]], 50, axis=0)  # arm 0 changes in round 51
+    >>> blank = np.zeros((2, 2), np.int64)
+    >>> runs = nsb.Runs(np.array([100]), np.zeros((2, 1)), blank, blank, [(0, 0)] * 2, [{}] * 2, 0.0, alarms=[
+    ...     np.array([(20, 1, False), (60, 0, False)], ALARM), np.array([(64, 0, False)], ALARM)])
+    >>> card = nsb.scorecard(runs, means)
+    >>> card.delay.value, card.missed.value, card.false_alarms.value
+    (12.0, 0.0, 0.5)
+
+    Args:
+        runs: of an agent that logs its alarms.
+        means: the (T, K) matrix of the world. For worlds that differ from run to run, one matrix for each run, or a
+            function from the number of a run, counted from 0, to its matrix.
+
+    Raises:
+        ValueError: if the agent logs no alarms, if the means do not fit the runs, or if the means change more than ten
+            times and more often than once in 50 rounds: drifting means have no breakpoints to score.
+    """
+    return score(runs, [changes_of(each) for each in _matrices(means, len(runs))])
+
+
+def _matrices(means: Any, runs: int) -> Iterable[Any]:
+    """One matrix for each run, or a single one for all."""
+    if callable(means):
+        return map(means, range(runs))  # one at a time: all of them may not fit the memory
+    if np.ndim(means[0]) < 2:
+        return [means]
+    if len(means) != runs:
+        raise ValueError(f"there are {runs} runs and {len(means)} matrices of means; give one for each run, or one")
+    return list(means)
+
+
+def changes_of(means: npt.ArrayLike) -> Changes:
+    """The breakpoints of a (T, K) matrix, and whose means change at them.
+
+    >>> changes_of([[0.2, 0.8], [0.2, 0.8], [0.9, 0.8]])
+    Changes(horizon=3, rounds=array([3]), moved=array([[ True, False]]))
+    """
+    matrix = as_means(means)
+    rounds = breakpoints(matrix)
+    return Changes(len(matrix), rounds, matrix[rounds - 1] != matrix[rounds - 2])
+
+
+def score(runs: Runs, changes: Sequence[Changes]) -> Scorecard:
+    """Like :func:`scorecard`, given the changes of the world, or those of each run."""
+    if runs.alarms is None:
+        raise ValueError(
+            "the agent of these runs logs no alarms, so there is nothing to score; use one with a detector"
+        )
+    for each in changes:
+        _check(each, runs)
+    each_run = list(changes) * len(runs) if len(changes) == 1 else changes
+    scored = tuple(_run(alarms, each) for alarms, each in zip(runs.alarms, each_run, strict=True))
+    return Scorecard(runs.horizon, scored, changes[0].moved if _alike(changes) else None)
+
+
+def _alike(changes: Sequence[Changes]) -> bool:
+    first = changes[0]
+    return all(np.array_equal(a.rounds, first.rounds) and np.array_equal(a.moved, first.moved) for a in changes[1:])
+
+
+def _check(changes: Changes, runs: Runs) -> None:
+    given, played = (changes.horizon, changes.moved.shape[1]), (runs.horizon, runs.pulls.shape[1])
+    if given != played:
+        raise ValueError(
+            f"the means have {given[0]:,} rounds and {given[1]} arms, the runs {played[0]:,} and {played[1]}"
+        )
+    if not changes.scorable:
+        raise ValueError(
+            f"the means change in {len(changes.rounds):,} of {changes.horizon:,} rounds, which leaves no breakpoints "
+            f"to score: there may be {FEW}, or one in {APART} rounds; look at the regret of such worlds instead"
+        )
+
+
+def _run(alarms: Alarms, changes: Changes) -> RunScore:
+    """Judge the alarms of one run and find out which breakpoints they detect."""
+    rounds, arms = alarms["round"].tolist(), alarms["arm"].tolist()
+    _check_log(rounds, arms, changes)
+    moves = {arm: changes.rounds[changes.moved[:, arm]].tolist() for arm in range(changes.moved.shape[1])}
+    moves[NOBODY] = changes.rounds.tolist()
+    delays = dict.fromkeys(moves[NOBODY], np.nan)
+    true = []
+    for round_, arm, first in zip(rounds, arms, _first_covered(rounds, arms, alarms["everything"]), strict=True):
+        covered = moves[arm][bisect_left(moves[arm], first) : bisect_right(moves[arm], round_ + 1)]
+        true.append(bool(covered))
+        for change in covered:
+            if np.isnan(delays[change]) and round_ < _next(moves[NOBODY], change, changes.horizon):
+                delays[change] = round_ - change + 1
+    return RunScore(alarms, np.array(true, np.bool_), changes.rounds, np.array(list(delays.values()), np.float64))
+
+
+def _next(rounds: Sequence[int], breakpoint_: int, horizon: int) -> int:
+    """The breakpoint after this one, or the round after the last."""
+    place = bisect_right(rounds, breakpoint_)
+    return rounds[place] if place < len(rounds) else horizon + 1
+
+
+def _check_log(rounds: Sequence[int], arms: Sequence[int], changes: Changes) -> None:
+    horizon, n_arms = changes.horizon, changes.moved.shape[1]
+    if any(not 1 <= round_ <= horizon for round_ in rounds) or any(not NOBODY <= arm < n_arms for arm in arms):
+        raise ValueError(f"an alarm is about a round or an arm that is not there; there are {horizon:,} and {n_arms}")
+    if list(rounds) != sorted(rounds):
+        raise ValueError("the alarms of a run are not in the order of their rounds; sort them by 'round'")
+
+
+def _first_covered(rounds: Sequence[int], arms: Sequence[int], everything: Iterable[bool]) -> Iterator[int]:
+    """The first round, f + 2, in which each alarm covers a change; alarms of one round do not hide each other's."""
+    forgotten: dict[int, int] = {}  # by arm, the round after which it was forgotten by an alarm about it alone
+    cleared = 0  # the round after which everything was forgotten
+    for round_, group in groupby(zip(rounds, arms, everything, strict=True), key=itemgetter(0)):
+        together = list(group)
+        for _, arm, _ in together:
+            yield max(forgotten.get(arm, 0), cleared) + 2
+        forgotten |= {arm: round_ for _, arm, _ in together}
+        cleared = round_ if any(all_ or arm == NOBODY for _, arm, all_ in together) else cleared
+
+
+def _breakpoint(round_: int, moved: Mask, delays: Floats) -> BreakpointScore:
+    """One breakpoint, given the delays of all runs."""
+    found = np.isfinite(delays)
+    delay = _mean(np.where(found, delays, 0.0), found.astype(float))
+    missed = _share((~found).astype(float), np.ones(len(found)))
+    return BreakpointScore(round_, tuple(np.flatnonzero(moved).tolist()), int(found.sum()), delay, missed)
+
+
+def _mean(totals: Floats, counts: Floats) -> Interval:
+    """Σ totals / Σ counts over the runs, with the percentile interval of bootstrap samples of whole runs."""
+    if not counts.any():
+        return Interval(np.nan, np.nan, np.nan)
+    value = float(totals.sum() / counts.sum())
+    if np.ptp(totals[counts > 0] / counts[counts > 0]) == 0:
+        return Interval(value, np.nan, np.nan)
+    weights = _weights(len(totals))
+    top, bottom = weights @ totals, weights @ counts
+    low, high = np.quantile(top[bottom > 0] / bottom[bottom > 0], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(value, float(low), float(high))
+
+
+@lru_cache(maxsize=4)
+def _weights(runs: int) -> Floats:
+    """(B, R) how often each run is in each bootstrap sample."""
+    return np.random.default_rng(SEED).multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES).astype(np.float64)
+
+
+def _share(counts: Floats, trials: Floats) -> Interval:
+    """Σ counts / Σ trials over the runs, with Clopper and Pearson's interval at the effective number of trials."""
+    if not trials.any():
+        return Interval(np.nan, np.nan, np.nan)
+    value = float(counts.sum() / trials.sum())
+    size = _effective(counts, trials)
+    hits, tail = value * size, (1 - LEVEL) / 2
+    low = beta_quantile(tail, hits, size - hits + 1)
+    return Interval(value, low, beta_quantile(1 - tail, hits + 1, size - hits))
+
+
+def _effective(counts: Floats, trials: Floats) -> float:
+    """How many independent trials would be worth as much as these, of which those of one run depend on each other."""
+    total, value = trials.sum(), counts.sum() / trials.sum()
+    least = float(total**2 / (trials**2).sum())  # Kish's: as if the trials of a run always ended alike
+    spread = float(((counts - value * trials) ** 2).sum()) / total**2  # the variance of the share over runs
+    if value in (0, 1) or len(counts) == 1:
+        return least
+    size = total if spread == 0 else min(value * (1 - value) / spread, total)
+    fewer = (_t_quantile(total - 1) / _t_quantile(len(counts) - 1)) ** 2  # for not knowing the variance
+    return float(np.clip(fewer * size, least, total))
+
+
+def _t_quantile(freedom: float) -> float:
+    """Student's t that holds 95 % between −t and t."""
+    share = beta_quantile(LEVEL, 0.5, freedom / 2)
+    return float((freedom * share / (1 - share)) ** 0.5)
+
+
+def _listed(arms: Sequence[int]) -> str:
+    return ", ".join(str(arm + 1) for arm in arms)
