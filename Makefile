@@ -28,8 +28,9 @@ paper: $(VENV)/.experiments
 	$(BIN)/python scripts/paper.py
 
 # The tests compile into a folder of their own, so that they neither use nor leave what users' runs have cached.
+JOBS ?= 2
 test: $(VENV)/.test
-	NUMBA_CACHE_DIR=$(CURDIR)/.numba_cache $(BIN)/python -m pytest
+	NUMBA_CACHE_DIR=$(CURDIR)/.numba_cache $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .

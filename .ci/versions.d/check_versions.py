@@ -1,9 +1,12 @@
 """Run by the Python of an environment that holds the wheel: do environments and agents work with its versions?
 
-Steps an environment and its vector twin, and plays every agent compiled and interpreted, which must agree to the bit.
+Steps an environment and its vector twin, and plays agents compiled and interpreted, which must agree to the bit: every
+agent with ``check_versions.py all``, the paper's own and one of each kind of memory with ``check_versions.py some``.
 """
 
 from __future__ import annotations
+
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -14,6 +17,7 @@ from ns_mab_gym import agents, theory
 from ns_mab_gym.envs import ENV_IDS, NSBanditEnv
 
 WORLD, HORIZON = "NSBandit-Abrupt-v0", 1_000
+SOME = [*agents.names()[:8], "d-ts", "cusum-ucb", "glr-ts", "switching-ts", "raw-ucb"]
 
 
 def check_envs() -> None:
@@ -57,5 +61,5 @@ if __name__ == "__main__":
     assert "site-packages" in nsb.__file__, f"not the installed package: {nsb.__file__}"
     check_envs()
     check_integers()
-    for each in agents.names():
+    for each in agents.names() if sys.argv[1] == "all" else SOME:
         check_agent(each)

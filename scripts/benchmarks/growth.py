@@ -21,7 +21,7 @@ print(run.seconds / {LONGEST}, resource.getrusage(resource.RUSAGE_SELF).ru_maxrs
 """
 
 
-def nanoseconds(world: nsb.worlds.World, agent: str, **parameters: float) -> float:
+def nanoseconds(world: nsb.worlds.World, agent: str, **parameters: float | str) -> float:
     """The least time per step of three runs, after one that loads the compiled loop."""
     times = [nsb.simulate(world, agent, runs=1, n_jobs=1, agent_kwargs=parameters).seconds for _ in range(4)]
     return min(times[1:]) / world.horizon * 1e9

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import ns_mab_gym as nsb
-from ns_mab_gym.experiments import paper_names
+from ns_mab_gym.experiments import paper_names, paper_study
+from ns_mab_gym.experiments.zoo_study import BLIND
 from ns_mab_gym.rl.held_out import HELD_OUT, SEED
 from ns_mab_gym.theory import window_grid
 
@@ -35,7 +36,20 @@ def paper_figures(folder: Path) -> dict[str, Any]:
         "instead": [f"{each['world']}: {each['claim']}: {each['instead']}" for each in judged if each["instead"]],
         "regret": by_world({label: f"`{name}`" for label, name in paper_names.ALGORITHMS.items()}),
         "sensitivity": by_world(dict(_sensitivity_titles())),
+        "zoo": _zoo(regret, list(claims)),
     }
+
+
+def _zoo(regret: Mapping[tuple[str, str], list[float]], worlds: list[str]) -> dict[str, dict[str, Any]]:
+    """Every agent of the survey: whether it is the paper's own, and its regret on each world, informed and blind."""
+    labels = dict.fromkeys(entry.label for entry in paper_study.surveyed())
+    found: dict[str, dict[str, Any]] = {}
+    for label in (label for label in labels if not label.endswith(BLIND)):
+        told = {world: [regret[world, label]] for world in worlds}
+        for world in worlds:
+            told[world] += [regret[world, label + BLIND]] if (world, label + BLIND) in regret else []
+        found[label] = {"paper": label in paper_names.ALGORITHMS, "regret": told}
+    return found
 
 
 def _judgement(claim: dict[str, Any]) -> dict[str, Any]:

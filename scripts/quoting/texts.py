@@ -12,6 +12,7 @@ Figures = dict[str, Any]
 UNKNOWN = "–"  # a figure that was not measured yet
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided at this number of runs"
 DEPENDS = "depends on the reading"
+REFERENCES = ("oracle-restart", "random")
 WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided", DEPENDS: "depends"}
 
 
@@ -80,6 +81,25 @@ def regrets(figures: Figures) -> str:
 def windows_of_the_paper(figures: Figures) -> str:
     """A table of the regret of both samplers with the paper's five windows."""
     return _by_world(figures["paper"]["figures"]["sensitivity"])
+
+
+def zoo(figures: Figures) -> str:
+    """A table of every agent's regret on the paper's worlds, informed and blind, the best mean place first."""
+    agents = figures["paper"]["figures"]["zoo"]
+    worlds = list(next(iter(agents.values()))["regret"])
+    compete = [label for label in agents if label not in REFERENCES]
+    means = {world: {label: agents[label]["regret"][world][0][0] for label in compete} for world in worlds}
+    places = {label: [1 + sum(m < means[w][label] for m in means[w].values()) for w in worlds] for label in compete}
+    ordered = sorted(compete, key=lambda label: sum(places[label]))
+    rows = [
+        (
+            f"{'● ' if agents[label]['paper'] else ''}{label}",
+            f"{sum(places[label]) / len(worlds):.1f}" if label in places else "reference",
+            *(" / ".join(map(with_error, agents[label]["regret"][world])) for world in worlds),
+        )
+        for label in [*ordered, *(label for label in agents if label in REFERENCES)]
+    ]
+    return table(("agent", "mean place", *worlds), rows)
 
 
 def _by_world(regret: dict[str, dict[str, Sequence[float]]]) -> str:
@@ -207,6 +227,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "open-verdicts": open_verdicts,
     "regrets": regrets,
     "windows-of-the-paper": windows_of_the_paper,
+    "zoo": zoo,
     "speed-of-agents": speed_of_agents,
     "speed-of-the-rest": speed_of_the_rest,
     "growth": growth,
