@@ -197,7 +197,7 @@ class BanditOverWindows(Agent):
     base: str = field(default="sw-ucb", kw_only=True)
 
     def _check(self) -> None:
-        self.block = positive_int("block", self.block, hint="the source suggests sqrt(K*T), 707 at K = 10, T = 50 000")
+        self.block = positive_int("block", self.block, hint="the default is sqrt(K*T), 707 at K = 10, T = 50 000")
         self.gamma = fraction("gamma", self.gamma)
         name, options = read_call("base", self.base)
         choice("base", name, BASES)

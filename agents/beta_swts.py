@@ -57,7 +57,7 @@ def forget(state: BetaState, arm: int) -> None:
     """Reset the posterior of one arm, or with ``ALL`` of every arm, to the uniform one."""
     forget_rounds(state.window, arm)
     for i in range(state.means.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             _update(state.means, state.log_norms, state.window, i)
 
 

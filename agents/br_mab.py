@@ -29,6 +29,7 @@ from .ucb1 import UCB1State, new_ucb1_state
 __all__ = ["BRMAB"]
 
 STORED, TAKEN = 0, 1  # columns of the books
+LONGEST = 1_000_000  # samples that an arm may keep
 
 
 class BRState(NamedTuple):
@@ -125,7 +126,7 @@ def forget(state: BRState, arm: int) -> None:
     forget_within(state.inner, arm)
     forget_within(state.detector, arm)
     for i in range(state.recent.shape[0]):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             for k in range(state.recent.shape[1]):
                 state.recent[i, k] = 0.0
             for c in range(state.concepts.shape[1]):
@@ -207,6 +208,8 @@ class BRMAB(Agent):
         Cusum(self.threshold, self.warmup, self.epsilon)
         self.alpha = fraction("alpha", self.alpha)
         self.history = positive_int("history", self.history, least=0)
+        if self.history > LONGEST:
+            raise ValueError(f"history must be at most {LONGEST}, got {self.history}; the authors keep ⌊h⌋ samples")
         self.margin = positive("margin", self.margin, allow_zero=True)
         self.level = positive("level", self.level)
         if self.level >= 0.5:
@@ -236,9 +239,12 @@ class BRMAB(Agent):
             tuned["alpha"] = exploration_rate(knowledge, cls.name)
         if "history" not in given:
             h = positive("threshold", (tuned | dict(given))["threshold"], allow_zero=True)
+            if h > LONGEST:
+                raise ValueError(f"threshold must be at most {LONGEST} unless history is given, got {h}; give history")
             tuned["history"] = math.floor(h)
-        if knowledge.means is not None and long_phases(knowledge):
-            tuned |= _from_means(knowledge.means)
+        means = knowledge.means
+        if means is not None and long_phases(knowledge) and (means[1:] != means[:-1]).any():
+            tuned |= _from_means(means)
         return tuned
 
 

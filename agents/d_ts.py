@@ -50,7 +50,7 @@ def forget(state: DTSState, arm: int) -> None:
     """Reset the posterior of one arm, or with ``ALL`` of every arm, to the uniform one."""
     forget_discounted(state.memory, arm)
     for i in range(state.bounds.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             state.bounds[i] = math.nan
 
 

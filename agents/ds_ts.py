@@ -61,7 +61,7 @@ def forget(state: DSTSState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it is forced again."""
     forget_discounted(state.memory, arm)
     for i in range(state.means.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             state.means[i] = math.inf
             state.roots[i] = 0.0
 
@@ -111,7 +111,10 @@ class DSTS(Agent):
 
     def _check(self) -> None:
         self.gamma = check_discount(self.gamma)
-        self.scale = positive("scale", self.scale, hint="rewards in [0, 1] have a scale of 0.5")
+        hint = "rewards in [0, 1] have a scale of 0.5"
+        self.scale = positive("scale", self.scale, hint=hint)
+        if self.scale < 1e-100:
+            raise ValueError(f"scale must be at least 1e-100, got {self.scale}; {hint}")
 
     def _new_state(self) -> DSTSState:
         k = self.n_arms

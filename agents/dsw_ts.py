@@ -169,7 +169,7 @@ def forget(state: DSWTSState, arm: int) -> None:
     forget_discounted(state.memory, arm)
     forget_recent(state.recent, arm)
     for i in range(k):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             state.bounds[i] = math.nan
             state.bounds[k + i] = math.nan
 

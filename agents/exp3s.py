@@ -13,6 +13,7 @@ from .core.arguments import fraction, positive
 from .core.kernel import BoolArray, FloatArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
+from .parts.discounted import long_phases
 from .parts.weights import draw_arm
 
 __all__ = ["Exp3S"]
@@ -73,7 +74,8 @@ class Exp3S(Agent):
     Tuning:
         α = 1/T and γ = min{1, √(K (S ln(KT) + e) / ((e − 1) T))} with S the number of phases of the best arm (the
         source's hardness, which is 1 for a single arm): its changes + 1, or Υ + 1 where only Υ is known. Where neither
-        is, γ = min{1, √(K ln(KT)/T)}. All of it the source's.
+        is, γ = min{1, √(K ln(KT)/T)}. Both are the source's. Ours: the second also where only Υ is known and phases
+        last fewer than 16 rounds on average, as in drifting worlds, where the first would play at random.
     Knowledge:
         T, and the changes of the best arm, or Υ, if they are given.
     Deviations:
@@ -118,7 +120,7 @@ class Exp3S(Agent):
         if {"gamma", "alpha"} <= given.keys():
             return {}
         horizon, n_arms = knowledge.need(cls.name, "horizon", "n_arms")
-        changes = knowledge.breakpoints if knowledge.switches is None else knowledge.switches
+        changes = long_phases(knowledge) if knowledge.switches is None else knowledge.switches
         log_kt = math.log(n_arms * horizon)
         if changes is None:
             spread = n_arms * log_kt / horizon

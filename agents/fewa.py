@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from .core.arguments import choice, positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
-from .core.knowledge import Knowledge
-from .core.protocol import Agent
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
+from .parts.rotting import RottingAgent
 from .parts.totals import Totals, add_to_totals, forget_totals, last_sum, new_totals
 from .parts.windows import ROUNDS, Window, forget_rounds, new_window, slide
-from .raw_ucb import GRIDS, check_ratio, rotting_parameters
 
 __all__ = ["FEWA"]
 
@@ -47,7 +43,7 @@ def act(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int:
     """For h = 1, 2, …, keep the arms within 2√(2ασ² ln t / h) of the best kept, until a kept arm has no h + 1 pulls.
 
     Sums are compared in place of means. Two sums over one window more differ by at most the range of all rewards more:
-    windows for which the filter cannot drop an arm are skipped.
+    windows for which the filter cannot drop an arm are skipped, which are all of them while all rewards are equal.
     """
     pulls, clock, kept, recent = state.window.pulls, state.window.clock, state.kept, state.recent
     values, ends = state.totals.values, state.totals.ends
@@ -55,7 +51,7 @@ def act(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int:
     count = _available(kept, mask)
     fewest = _fewest(kept, count, pulls)
     h = 1
-    while h <= min(pulls[fewest], values.shape[1] - 1) and count > 1:
+    while spread > 0.0 and h <= min(pulls[fewest], values.shape[1] - 1) and count > 1:
         highest = -math.inf
         for place in range(count):
             recent[place] = last_sum(values, ends, kept[place], h)
@@ -70,9 +66,7 @@ def act(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int:
         if left < count:
             count = left
             fewest = _fewest(kept, count, pulls)
-        if spread > 0.0:
-            h += int(min((threshold - (highest - lowest)) / spread, float(pulls[fewest])))
-        h += 1
+        h += 1 + int(min((threshold - (highest - lowest)) / spread, float(pulls[fewest])))
     forced = unseen(pulls, clock, mask)
     return forced if forced >= 0 else fewest
 
@@ -160,7 +154,7 @@ rule(FewaGridState, act_on_grid, observe_on_grid, forget_on_grid)
 
 
 @dataclass(eq=False)
-class FEWA(Agent):
+class FEWA(RottingAgent):
     """FEWA: filtering on expanding window averages, for means that only fall.
 
     Source:
@@ -191,27 +185,11 @@ class FEWA(Agent):
 
     Attributes:
         alpha: α; the larger, the more it explores.
-        sigma: σ, the subgaussian scale of the rewards.
-        grid: ``"exact"`` for all windows, ``"geometric"`` for a grid of them.
-        ratio: m, the ratio of neighbouring windows of the geometric grid.
-        horizon: T, how many rewards of each arm the exact form remembers; not needed on the grid.
     """
 
     name: ClassVar[str] = "fewa"
 
     alpha: float = field(default=0.06, kw_only=True)
-    sigma: float = field(default=0.5, kw_only=True)
-    grid: str = field(default="exact", kw_only=True)
-    ratio: float = field(default=2.0, kw_only=True)
-    horizon: int | None = field(default=None, kw_only=True)
-
-    def _check(self) -> None:
-        self.alpha = positive("alpha", self.alpha)
-        self.sigma = positive("sigma", self.sigma, hint="1/2 for rewards in [0, 1]")
-        self.grid = choice("grid", self.grid, GRIDS)
-        self.ratio = check_ratio(self.ratio)
-        if self.grid == "exact" or self.horizon is not None:
-            self.horizon = positive_int("horizon", self.horizon, hint="grid='geometric' needs none")
 
     def _new_state(self) -> FewaState | FewaGridState:
         k, scale = self.n_arms, 8 * self.alpha * self.sigma**2
@@ -221,8 +199,3 @@ class FEWA(Agent):
         assert self.horizon is not None
         bounds = np.array([np.inf, -np.inf])
         return FewaState(new_window(k, None), new_totals(k, self.horizon), bounds, kept, np.zeros(k), scale)
-
-    @classmethod
-    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
-        """σ from λ; T for the memory of the exact form."""
-        return rotting_parameters(cls.name, knowledge, given)

@@ -58,7 +58,7 @@ def forget(state: GaussianState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it is forced again."""
     forget_rounds(state.window, arm)
     for i in range(state.means.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             _update(state, i)
 
 

@@ -81,7 +81,7 @@ def forget(state: KLState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
     forget_rounds(state.window, arm)
     for i in range(state.information.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             state.information[i] = math.nan
     if arm == ALL:
         state.last[0] = 0

@@ -12,7 +12,7 @@ from .core.knowledge import Knowledge
 from .parts.active import ActiveAgent, Parts
 from .parts.changes import assumed_changes
 from .parts.exploration import Exploration
-from .parts.halves import Halves
+from .parts.halves import Halves, check_even
 from .ucb1 import new_ucb1_state
 
 __all__ = ["MUCB"]
@@ -85,6 +85,6 @@ class MUCB(ActiveAgent):
         if "gamma" in given:
             return tuned
         n_arms, horizon = knowledge.need(cls.name, "n_arms", "horizon")
-        b, w = (tuned | dict(given))["threshold"], given.get("samples", cls.samples)
+        b, w = (tuned | dict(given))["threshold"], check_even("samples", given.get("samples", cls.samples))
         width = 2 * positive("threshold", b, allow_zero=True) + 3 * math.sqrt(w)
         return tuned | {"gamma": min(1.0, math.sqrt(assumed_changes(knowledge) * n_arms * width / (2 * horizon)))}

@@ -54,7 +54,7 @@ def observe(state: KalmanState, arm: int, reward: float) -> None:
 def forget(state: KalmanState, arm: int) -> None:
     """Return one arm, or with ``ALL`` every arm, to its stationary law N(m, σ_w²/(1 − φ²))."""
     for i in range(state.means.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             _begin(state.means, state.variances, state.roots, state.model, i)
 
 
@@ -186,7 +186,11 @@ def _finite(what: str, given: object) -> float:
 
 
 def _above_zero(what: str, given: object) -> float:
-    return positive(what, given, hint="it is the standard deviation of one round's change")
+    hint = "it is the standard deviation of one round's change"
+    value = positive(what, given, hint=hint)
+    if value < 1e-100:
+        raise ValueError(f"{what} must be at least 1e-100, as its square is needed, got {given!r}; {hint}")
+    return value
 
 
 def _at_least_zero(what: str, given: object) -> float:

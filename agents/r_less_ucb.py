@@ -101,7 +101,7 @@ def forget(state: RisingState, arm: int) -> None:
     forget_rounds(state.window, arm)
     forget_samples(state.samples, arm)
     for i in range(state.spans.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             state.spans[i] = 0
             state.blocks[:, i] = 0.0
             state.lines[:, i] = 0.0

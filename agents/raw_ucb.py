@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from .core.arguments import choice, positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
-from .core.knowledge import Knowledge
-from .core.protocol import Agent
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
+from .parts.rotting import RottingAgent
 from .parts.totals import Totals, add_to_totals, forget_totals, last_sum, new_totals
 from .parts.windows import ROUNDS, Window, forget_rounds, new_window, slide
 
-__all__ = ["GRIDS", "RAWUCB", "check_ratio", "rotting_parameters"]
-
-GRIDS = ("exact", "geometric")
+__all__ = ["RAWUCB"]
 
 
 class RawState(NamedTuple):
@@ -125,7 +120,7 @@ def forget(state: RawState, arm: int) -> None:
     forget_rounds(state.window, arm)
     forget_totals(state.totals, arm)
     for i in range(state.spans.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             state.spans[i] = 1
             state.means[i] = 0.0
             state.lows[i] = math.inf
@@ -166,25 +161,8 @@ def forget_on_grid(state: RawGridState, arm: int) -> None:
 rule(RawGridState, act_on_grid, observe_on_grid, forget_on_grid)
 
 
-def check_ratio(ratio: object) -> float:
-    """The ratio of the grid's windows as a float, if it is at least 1.01."""
-    hint = "the sources take 2; for every window, choose grid='exact'"
-    value = positive("ratio", ratio, hint=hint)
-    if value < 1.01:
-        raise ValueError(f"ratio must be at least 1.01, got {ratio!r}; {hint}")
-    return value
-
-
-def rotting_parameters(agent: str, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
-    """σ = λ, ½ where it is unknown; and T for the memory of the exact form."""
-    tuned: dict[str, Any] = {"sigma": 0.5 if knowledge.subgaussian is None else knowledge.subgaussian}
-    if given.get("grid", "exact") == "exact" and "horizon" not in given:
-        (tuned["horizon"],) = knowledge.need(agent, "horizon")
-    return tuned
-
-
 @dataclass(eq=False)
-class RAWUCB(Agent):
+class RAWUCB(RottingAgent):
     """RAW-UCB: for each arm the lowest upper confidence bound of all windows, for means that only fall.
 
     Source:
@@ -216,27 +194,11 @@ class RAWUCB(Agent):
 
     Attributes:
         alpha: α; the larger, the more it explores.
-        sigma: σ, the subgaussian scale of the rewards.
-        grid: ``"exact"`` for all windows, ``"geometric"`` for a grid of them.
-        ratio: m, the ratio of neighbouring windows of the geometric grid.
-        horizon: T, how many rewards of each arm the exact form remembers; not needed on the grid.
     """
 
     name: ClassVar[str] = "raw-ucb"
 
     alpha: float = field(default=1.0, kw_only=True)
-    sigma: float = field(default=0.5, kw_only=True)
-    grid: str = field(default="exact", kw_only=True)
-    ratio: float = field(default=2.0, kw_only=True)
-    horizon: int | None = field(default=None, kw_only=True)
-
-    def _check(self) -> None:
-        self.alpha = positive("alpha", self.alpha)
-        self.sigma = positive("sigma", self.sigma, hint="1/2 for rewards in [0, 1]")
-        self.grid = choice("grid", self.grid, GRIDS)
-        self.ratio = check_ratio(self.ratio)
-        if self.grid == "exact" or self.horizon is not None:
-            self.horizon = positive_int("horizon", self.horizon, hint="grid='geometric' needs none")
 
     def _new_state(self) -> RawState | RawGridState:
         k, scale = self.n_arms, 2 * self.alpha * self.sigma**2
@@ -252,8 +214,3 @@ class RAWUCB(Agent):
             sought=np.zeros(k, np.int64),
             scale=scale,
         )
-
-    @classmethod
-    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
-        """σ from λ; T for the memory of the exact form."""
-        return rotting_parameters(cls.name, knowledge, given)

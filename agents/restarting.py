@@ -14,6 +14,7 @@ from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .core.zoo import kind
 from .parts.active import RESTARTS, ActiveAgent, Detector, Parts
+from .parts.alarms import log_in
 from .parts.calls import read_call, spell_call
 from .parts.exploration import EXPLORATION, Exploration
 from .parts.glr import turn_rate
@@ -45,6 +46,8 @@ def base_kind(name: str) -> type[Agent]:
         raise TypeError(f"base must be an agent derived from ns_mab_gym.agents.Agent, got {name!r}")
     if issubclass(found, ActiveAgent):
         raise ValueError(f"base {name!r} has a detector already; take an agent without one, such as 'ts' or 'kl-ucb'")
+    if "means" in found.tunable():
+        raise ValueError(f"base {name!r} is told the means; take an agent that learns, such as 'ts' or 'kl-ucb'")
     return found
 
 
@@ -83,7 +86,8 @@ class Restarting(ActiveAgent):
     Knowledge:
         T and K, and what base and detector use.
     Deviations:
-        Turns are counted from the first round, as in ``glr-klucb``; ``m-ucb`` counts them from the last restart.
+        Turns are counted from the first round, as in ``glr-klucb``; ``m-ucb`` counts them from the last restart. The
+        rewards are those of the base, within [0, 1]; the card shows those of the default base.
 
     >>> agent = Restarting(2, base="kl-ucb(c=0)", detector="glr(delta=0.01)", rate=0.05)
     >>> agent.base, agent.detector
@@ -137,6 +141,8 @@ class Restarting(ActiveAgent):
     def _base(self) -> Agent:
         name, options = read_call("base", self.base)
         base: Agent = made("base", name, base_kind(name), options, self.n_arms)
+        if log_in(base.state) is not None:
+            raise ValueError(f"base {name!r} restarts by itself; take an agent that does not, such as 'ts' or 'kl-ucb'")
         if RULES[type(base.state)].forget is None:
             raise ValueError(f"base {name!r} cannot forget; take an agent that learns, such as 'ts' or 'kl-ucb'")
         return base

@@ -41,15 +41,12 @@ class DuelState(NamedTuple):
 def act(state: DuelState, mask: BoolArray, rng: np.random.Generator) -> int:
     """The next winner of this stage's duels; an arm unseen in the window comes first."""
     pulls, outcomes = state.window.pulls, state.outcomes
-    winner, most = -1, -1
-    for i in range(mask.size):
-        if mask[i]:
-            if winner < 0 and outcomes[i] == DUE:
-                winner = i
-            if most < 0 or pulls[i] > pulls[most]:
-                most = i
+    winner = -1
+    for i in range(outcomes.size):
+        if winner < 0 and outcomes[i] == DUE:
+            winner = i
     forced = unseen(pulls, state.window.clock, mask)
-    return forced if forced >= 0 else (winner if winner >= 0 else most)
+    return forced if forced >= 0 else winner
 
 
 def observe(state: DuelState, arm: int, reward: float) -> None:
@@ -148,8 +145,8 @@ class SWLBSDA(Agent):
     Deviations:
         None known from the authors' public code, but for luck: there, the winners of a stage are played in random order
         and ties between leaders are broken at random; here, in the order of arms and for the first arm. An arm that has
-        left the window is played at once, not at the beginning of the next stage. If none of the winners can be played,
-        the available arm with the most samples is. The paper's own text was out of reach.
+        left the window is played at once, not at the beginning of the next stage. The paper's own text was out of
+        reach.
 
     >>> agent = SWLBSDA(2, window=100)
     >>> agent.reset(seed=1)
@@ -166,6 +163,7 @@ class SWLBSDA(Agent):
     """
 
     name: ClassVar[str] = "sw-lb-sda"
+    handles_mask: ClassVar[bool] = False
 
     window: int = field(kw_only=True)
     exponent: float = field(default=1 / 3, kw_only=True)

@@ -188,7 +188,7 @@ def observe_by_arm(state: ArmSwitchingState, arm: int, reward: float) -> None:
 def forget_by_arm(state: ArmSwitchingState, arm: int) -> None:
     """Drop all that was learnt about one arm, or with ``ALL`` about every arm."""
     for i in range(state.fresh.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             state.counts[:, i] = 0.0
             state.before[:, i] = 0.0
             state.weights[i] = 0.0

@@ -68,8 +68,12 @@ class Agent(ABC):
     def __post_init__(self) -> None:
         """Check the parameters and get ready to play."""
         self.n_arms = positive_int("n_arms", self.n_arms, least=2)
-        self._check()
-        self.reset()
+        try:
+            self._check()
+            self.reset()
+        except OverflowError:
+            given = ", ".join(f"{key} = {value!r}" for key, value in self.parameters.items())
+            raise ValueError(f"{self.name} cannot compute with numbers this large or small: {given}") from None
 
     def _check(self) -> None:  # noqa: B027 - there is nothing to check in an agent without parameters
         """Check the agent's own parameters."""

@@ -84,12 +84,14 @@ def make(
     title = name if isinstance(name, str) else agent.__name__
     check_parameters(f"agent {title!r}", agent, parameters)
     if not isinstance(blind, bool):
-        raise TypeError(f"blind must be True or False, got {blind!r}")
+        raise TypeError(f"blind must be True or False, got {blind!r}; on the command line, write blind=true")
     known = knowledge or Knowledge()
     if n_arms is not None:
         known = replace(known, n_arms=positive_int("n_arms", n_arms, least=2))
     if horizon is not None:
         known = replace(known, horizon=positive_int("horizon", horizon))
+    if blind and "means" in (tunable(agent) or ()) and "means" not in parameters:
+        raise ValueError(f"{title} plays by the means and cannot be blind; leave out blind, or take another agent")
     if blind:
         known = Knowledge(n_arms=known.n_arms, horizon=known.horizon, **getattr(agent, "assumes", {}))
     if not hasattr(agent, "tune"):

@@ -103,11 +103,13 @@ def _cut_somewhere(buckets: FloatArray, filled: IntArray, totals: FloatArray, lo
 def forget(state: ADWINState, arm: int) -> None:
     """Drop the samples of one arm, or with ``ALL`` those of every arm."""
     for i in range(state.totals.shape[0]):
-        if arm in (ALL, i):
-            for row in range(state.filled.shape[1]):
-                state.buckets[i, row, : state.filled[i, row]] = 0.0
-            state.filled[i] = 0
-            state.totals[i] = 0.0
+        if arm == ALL or i == arm:
+            for row in range(state.filled.shape[1]):  # not [:] = 0, which takes a second to compile
+                for j in range(state.filled[i, row]):
+                    state.buckets[i, row, j] = 0.0
+                state.filled[i, row] = 0
+            for j in range(state.totals.shape[1]):
+                state.totals[i, j] = 0.0
 
 
 detection(ADWINState, watch, forget)

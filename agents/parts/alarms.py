@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import register_jitable
 
-from ..core.kernel import IntArray, states_in
+from ..core.kernel import IntArray
 
-__all__ = ["ALARM", "CAPACITY", "AlarmLog", "alarms_in", "forget_alarms", "new_alarms", "sound"]
+__all__ = ["ALARM", "CAPACITY", "AlarmLog", "alarms_in", "alarms_of", "forget_alarms", "log_in", "new_alarms", "sound"]
 
 CAPACITY = 10_000  # alarms that are kept; all are counted
 
@@ -50,10 +50,24 @@ def forget_alarms(alarms: AlarmLog) -> None:
 
 def alarms_in(state: Any) -> npt.NDArray[np.void] | None:
     """(n,) the alarms in a state, of type ``ALARM``; None if it has no log."""
-    for each in states_in(state):
-        if isinstance(each, AlarmLog):
-            rows = each.rows[1 : 1 + min(int(each.rows[0, 0]), CAPACITY)]
-            alarms = np.zeros(len(rows), ALARM)
-            alarms["round"], alarms["arm"], alarms["everything"] = rows.T
-            return alarms
+    log = log_in(state)
+    return None if log is None else alarms_of(log)
+
+
+def alarms_of(log: AlarmLog) -> npt.NDArray[np.void]:
+    """(n,) the alarms of a log, of type ``ALARM``."""
+    rows = log.rows[1 : 1 + min(int(log.rows[0, 0]), CAPACITY)]
+    alarms = np.zeros(len(rows), ALARM)
+    alarms["round"], alarms["arm"], alarms["everything"] = rows.T
+    return alarms
+
+
+def log_in(state: Any) -> AlarmLog | None:
+    """The log in a state: the outermost, since one within may be emptied by alarms outside."""
+    level = [state]
+    while level:
+        for each in level:
+            if isinstance(each, AlarmLog):
+                return each
+        level = [part for each in level for part in each if isinstance(part, tuple)]
     return None

@@ -20,12 +20,14 @@ def read_call(what: str, text: object) -> tuple[str, dict[str, Any]]:
     >>> read_call("base", "kl-ucb(c=0)")
     ('kl-ucb', {'c': 0})
     """
-    advice = f"{what} must be a name, with options in brackets if it has any, as in 'kl-ucb(c=0)'"
+    example = "cusum(threshold=5)" if what == "detector" else "kl-ucb(c=0)"
+    advice = f"{what} must be a name, with options in brackets if it has any, as in {example!r}"
     if not isinstance(text, str):
         raise TypeError(f"{advice}, got {text!r}")
     parts = re.fullmatch(r"\s*([^\s()]+)\s*(\(.*\))?\s*", text, re.S)
     if parts is None:
-        raise ValueError(f"{advice}, got {text!r}")
+        unclosed = "; a bracket is not closed" if text.count("(") > text.count(")") else ""
+        raise ValueError(f"{advice}, got {text!r}{unclosed}")
     try:
         return parts[1], _options(parts[2] or "()")
     except (SyntaxError, ValueError, TypeError):

@@ -52,6 +52,8 @@ class Exploration:
 
     def __post_init__(self) -> None:
         choice("exploration", self.kind, EXPLORATION)
+        if not isinstance(self.growing, bool):
+            raise TypeError(f"growing must be True or False, got {self.growing!r}; in commands, write growing=true")
         if self.kind == "diminishing":
             positive("rate", self.rate, allow_zero=True)
         else:
@@ -72,8 +74,9 @@ def explored(explorer: Explorer, mask: BoolArray, rng: np.random.Generator) -> i
         rate = explorer.rate * (math.sqrt(clock[EPISODE]) if explorer.growing else 1.0)
         arm = clock[SINCE] % max(n_arms + 1, int(min(n_arms / rate, NEVER)))
     elif kind == UNIFORM:
-        if rng.random() < explorer.rate:
-            arm = int(rng.integers(0, n_arms))
+        u = rng.random()
+        if u < explorer.rate:
+            arm = min(int(u / explorer.rate * n_arms), n_arms - 1)  # u/rate is uniform too; integers() compiles slowly
     elif kind == DIMINISHING:
         arm = int(clock[SINCE] + 1 - clock[NEXT])
     return arm if 0 <= arm < n_arms and mask[arm] else -1

@@ -117,7 +117,11 @@ class GLR:
 
     def __post_init__(self) -> None:
         check_level("delta", self.delta, "the source takes 1/sqrt(T)")
-        positive("factor", self.factor, hint="1 in the authors' code, 3 in their proofs")
+        advice = "1 in the authors' code, 3 in their proofs"
+        positive("factor", self.factor, hint=advice)
+        if not 1 < self.factor / self.delta < math.inf:
+            given = f"factor={self.factor!r} and delta={self.delta!r}"
+            raise ValueError(f"factor/delta must be finite and above 1, got {given}; factor is {advice}")
         positive_int("every", self.every)
         positive_int("splits", self.splits)
         positive_int("memory", self.memory, least=8)

@@ -86,7 +86,7 @@ def add_to_grid(grid: Grid, arm: int, reward: float) -> None:
 def forget_grid(grid: Grid, arm: int) -> None:
     """Empty the grid of one arm, or with ``ALL`` of every arm."""
     for i in range(grid.levels.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             grid.means[i, :] = 0.0
             grid.sums[i, :] = 0.0
             grid.counts[i, :] = 0

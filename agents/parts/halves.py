@@ -54,7 +54,7 @@ def watch(state: HalvesState, arm: int, reward: float) -> bool:
 def forget(state: HalvesState, arm: int) -> None:
     """Begin again with one arm, or with ``ALL`` with every arm."""
     for i in range(state.memory.shape[0]):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             for j in range(state.memory.shape[1]):
                 state.memory[i, j] = 0.0
 

@@ -42,7 +42,7 @@ def watch(state: PageHinkleyState, arm: int, reward: float) -> bool:
 def forget(state: PageHinkleyState, arm: int) -> None:
     """Begin again with one arm, or with ``ALL`` with every arm."""
     for i in range(state.statistics.shape[0]):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             for j in range(state.statistics.shape[1]):
                 state.statistics[i, j] = 0.0
 

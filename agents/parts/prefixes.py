@@ -73,6 +73,8 @@ def _thin(row: FloatArray, last: int) -> int:
 def forget_prefixes(prefixes: Prefixes, arm: int) -> None:
     """Drop the samples of one arm, or with ``ALL`` those of every arm."""
     for i in range(prefixes.kept.size):
-        if arm in (ALL, i):
-            prefixes.points[i, :, : prefixes.kept[i] + 1] = 0.0
+        if arm == ALL or i == arm:
+            for j in range(prefixes.kept[i] + 1):
+                prefixes.points[i, COUNT, j] = 0.0
+                prefixes.points[i, SUM, j] = 0.0
             prefixes.kept[i] = 0

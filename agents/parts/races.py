@@ -68,7 +68,7 @@ def largest_beta_plain(pulls: Counts, sums: FloatArray, mask: BoolArray, rng: np
     return arm
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True)
 def largest_beta(
     pulls: Counts, sums: FloatArray, means: FloatArray, log_norms: FloatArray, mask: BoolArray, rng: np.random.Generator
 ) -> int:

@@ -48,7 +48,7 @@ def keep(recent: Recent, arm: int, reward: float) -> None:
 def forget_recent(recent: Recent, arm: int) -> None:
     """Empty the window of one arm, or with ``ALL`` of every arm."""
     for i in range(recent.pulls.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             recent.ring[i, :] = False
             recent.slots[i] = 0
             recent.pulls[i] = 0.0

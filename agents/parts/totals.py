@@ -55,6 +55,6 @@ def last_sum(values: FloatArray, ends: IntArray, arm: int, n: int) -> float:
 def forget_totals(totals: Totals, arm: int) -> None:
     """Return the ring of one arm, or with ``ALL`` of every arm, to what it was at first; rewards left are not read."""
     for i in range(totals.ends.size):
-        if arm in (ALL, i):
+        if arm == ALL or i == arm:
             totals.values[i, 0] = 0.0
             totals.ends[i] = 0

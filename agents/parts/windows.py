@@ -86,9 +86,11 @@ def forget_rounds(window: Window, arm: int) -> None:
     again and again would keep them waiting for ever.
     """
     if arm == ALL:
-        window.clock[:] = 0
-        window.pulls[:] = 0
-        window.sums[:] = 0.0
+        for c in range(window.clock.size):  # not [:] = 0, which takes a second to compile
+            window.clock[c] = 0
+        for i in range(window.pulls.size):
+            window.pulls[i] = 0
+            window.sums[i] = 0.0
         return
     window.clock[SEEN + window.pulls.size + arm] = window.clock[ROUNDS]
     window.pulls[arm] = 0

@@ -26,7 +26,8 @@ def main(
 def _parser(command: str) -> Parser:
     parser = Parser(
         command,
-        "Reproduce the paper's experiments, judge its claims and write a report that opens in a browser.\n"
+        "Reproduce the paper's experiments, judge its claims, play the whole zoo on its worlds, and write a report\n"
+        "that opens in a browser.\n"
         "What is computed is stored: the same command continues where it stopped.",
         ("", "--runs 10 --out results/quick", "--runs 500 --jobs 8"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ __all__ = ["experiment", "parse", "read_toml"]
 
 E = TypeVar("E", bound=Entry)
 
+OUTSIDE = re.compile(r",(?![^()]*\))")  # commas that are not within brackets
 SETTINGS = ("worlds", "agents", "runs", "seed", "reference")
 
 
@@ -24,11 +26,13 @@ def parse(kind: type[E], words: str) -> E:
     {'window': 500, 'xi': 0.6}
     >>> parse(WorldEntry, "my_module:Tide:reward=my_module:Coin").name  # a colon can be part of a name and of a value
     'my_module:Tide'
+    >>> parse(AgentEntry, "restarting:detector=cusum(threshold=5, warmup=50),rate=0.1").kwargs
+    {'detector': 'cusum(threshold=5, warmup=50)', 'rate': 0.1}
     """
     parts = words.split(":")
     named = next((n for n, part in enumerate(parts) if n > 0 and "=" in part), len(parts))
     name, settings = ":".join(parts[:named]), ":".join(parts[named:])
-    return kind.of(name, **dict(_setting(words, each) for each in settings.split(",") if each))
+    return kind.of(name, **dict(_setting(words, each) for each in OUTSIDE.split(settings) if each))
 
 
 def _setting(words: str, setting: str) -> tuple[str, Any]:

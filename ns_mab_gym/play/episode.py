@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.protocol import Agent, AgentProtocol
-from ..agents.parts.alarms import alarms_in
+from ..agents.parts.alarms import alarms_of, log_in
 
 __all__ = ["Trajectory", "check_match", "first_action", "run_episode", "seed_pair"]
 
@@ -75,6 +75,8 @@ def run_episode(
     arms: list[int] = []
     rewards: list[float] = []
     gaps: list[float] = []
+    log = log_in(agent.state) if isinstance(agent, Agent) else None
+    sounded: list[int] = []
     bar = _bar(getattr(getattr(env.unwrapped, "world", None), "horizon", None)) if progress else None
     over = False
     while not over:
@@ -83,6 +85,8 @@ def run_episode(
         _observe(agent, arm, float(reward), info)
         arms.append(arm)
         rewards.append(float(reward))
+        if log is not None and int(log.rows[0, 0]) > len(sounded):
+            sounded += [len(arms)] * (int(log.rows[0, 0]) - len(sounded))
         if "regret" in info:
             gaps.append(info["regret"])
         elif "mu" in info:
@@ -93,7 +97,11 @@ def run_episode(
     if bar is not None:
         bar.close()
     played = _trajectory(arms, rewards, gaps, int(env.action_space.n))  # type: ignore[attr-defined]
-    return replace(played, alarms=alarms_in(agent.state)) if isinstance(agent, Agent) else played
+    if log is None:
+        return played
+    alarms = alarms_of(log)
+    alarms["round"] = sounded[: len(alarms)]  # the agent counts rewards, of which some may arrive late
+    return replace(played, alarms=alarms)
 
 
 def check_match(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:

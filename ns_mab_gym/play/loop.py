@@ -24,7 +24,9 @@ from .fingerprints import fingerprint
 __all__ = ["best_means", "law_code", "loop_for"]
 
 BERNOULLI, GAUSSIAN, BETA = range(3)
-CHECKED = True  # whether the arms that an agent chooses are looked at; a constant of each compiled loop
+# Constants of each compiled loop, which drop what it does not need:
+CHECKED = True  # whether the arms that an agent chooses are looked at
+QUANTILES = True  # whether rewards are drawn through the quantiles of Beta laws, which take a second to compile
 HOUSE = __name__.partition(".")[0]
 
 
@@ -41,12 +43,10 @@ def law_code(law: Law) -> tuple[int, float] | None:
 
 @register_jitable(forceinline=True)
 def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> float:
-    """A reward with mean ``mu``, the same number that :meth:`ns_mab_gym.rewards.Law.draw` returns."""
+    """A Bernoulli or Gaussian reward with mean ``mu``, the number that :meth:`ns_mab_gym.rewards.Law.draw` returns."""
     if law == BERNOULLI:
         return 1.0 if rng.random() < mu else 0.0
-    if law == GAUSSIAN:
-        return mu + parameter * rng.standard_normal()
-    return beta_quantile(rng.random(), parameter * mu, parameter * (1.0 - mu))
+    return mu + parameter * rng.standard_normal()
 
 
 def _play(
@@ -76,7 +76,10 @@ def _play(
             if arm < 0 or arm >= n_arms:  # else compiled code would read and write beyond the arrays
                 raise IndexError("the agent chose an arm that the world does not have; arms are 0 to K - 1")
         mu = means[t, arm]
-        reward = draw(law, parameter, mu, luck)
+        if QUANTILES:
+            reward = beta_quantile(luck.random(), parameter * mu, parameter * (1.0 - mu))
+        else:
+            reward = draw(law, parameter, mu, luck)
         if arms.size > 0:
             arms[t] = arm
             rewards[t] = reward
@@ -109,8 +112,8 @@ _LOOPS: dict[tuple[Any, ...], Any] = {}
 _MAKING = threading.Lock()
 
 
-def loop_for(kinds: tuple[type, ...], agent: str) -> Any:
-    """The compiled loop for a state whose own class and nested states' classes are these.
+def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
+    """The compiled loop for a state whose own class and nested states' classes are these, and for a reward law.
 
     It is kept on disk under the hash of the code it is made from, so that edits of other agents do not invalidate it.
     If another process could not import the class of the state (one of ``__main__``), it is compiled for this process
@@ -119,25 +122,29 @@ def loop_for(kinds: tuple[type, ...], agent: str) -> Any:
     Args:
         kinds: the classes.
         agent: the agent's name, for the message that the loop is being compiled.
+        law: the number of the law; Beta laws have a loop of their own.
     """
     rules = tuple(function for kind in kinds for function in functions_of(kind))
     with _MAKING:
-        if (kinds, rules) not in _LOOPS:
-            _LOOPS[kinds, rules] = _loop(kinds, rules, agent)
-        return _LOOPS[kinds, rules]
+        key = kinds, rules, law == BETA
+        if key not in _LOOPS:
+            _LOOPS[key] = _loop(*key, agent)
+        return _LOOPS[key]
 
 
-def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], agent: str) -> Any:
-    if any(kind.__module__ == "__main__" for kind in kinds):
-        return njit(nogil=True)(_play)
+def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], quantiles: bool, agent: str) -> Any:
     names = hashlib.sha256(" ".join(f"{kind.__module__}:{kind.__qualname__}" for kind in kinds).encode()).hexdigest()
-    title = f"play_{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_{names[:8]}_"
+    variant = "beta_" if quantiles else ""
+    title = f"play_{variant}{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_{names[:8]}_"
     made_of = fingerprint([_play, beta_quantile, *rules], kinds)
     # The rules of this package choose arms that exist, as tests show; for others it is checked, which takes time.
-    scope = globals() | {"CHECKED": any(rule.__module__.partition(".")[0] != HOUSE for rule in rules)}
+    checked = any(rule.__module__.partition(".")[0] != HOUSE for rule in rules)
+    scope = globals() | {"CHECKED": checked, "QUANTILES": quantiles}
     played = FunctionType(_play.__code__, scope, title + made_of[:16])
     played.__qualname__ = played.__name__  # numba names its cache files after it
     played.__module__ = _play.__module__
+    if any(kind.__module__ == "__main__" for kind in kinds):
+        return njit(nogil=True)(played)
     loop = njit(cache=True, nogil=True)(played)
     _announce(loop, title, agent)
     return loop

@@ -124,7 +124,7 @@ class Match:
         nothing = slice(0, 0)
         arms = runs.pulls[0, nothing] if runs.arms is None else runs.arms[run]
         rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
-        loop = loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name)
+        loop = loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name, code[0])
         began = time.perf_counter()
         loop(
             agent.state, *code, agent.binarize, means, best, luck, agent.rng, runs.rounds, runs.regret[run],

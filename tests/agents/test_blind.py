@@ -77,7 +77,7 @@ def test_who_must_assume_something():
 
 @pytest.mark.parametrize("name", sorted(KNOW_THE_WORLD))
 def test_who_knows_the_world_cannot_be_blind(name):
-    with pytest.raises(MissingKnowledgeError, match=rf"{name} is tuned by its paper's formula, which needs `means`"):
+    with pytest.raises(ValueError, match=rf"{name} plays by the means and cannot be blind; leave out blind, or"):
         agents.make(name, knowledge=known(4, 400), blind=True)
 
 
@@ -92,5 +92,7 @@ def test_both_ways_to_play_blind():
 
 
 def test_blind_is_yes_or_no():
-    with pytest.raises(TypeError, match="blind must be True or False, got 'yes'"):
+    with pytest.raises(
+        TypeError, match="blind must be True or False, got 'yes'; on the command line, write blind=true"
+    ):
         agents.make("ts", 3, 100, blind="yes")

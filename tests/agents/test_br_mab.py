@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from ns_mab_gym import agents, theory, worlds
+from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.parts.alarms import alarms_in
 
 NORMAL = NormalDist()
@@ -163,6 +164,20 @@ def test_tuning_without_the_means_or_where_they_drift():
         assert told.parameters == blind.parameters
 
 
+def test_breakpoints_that_the_means_do_not_show():
+    """Constant means say nothing of changes: ε, d and M are those of unknown means, h and α those of Υ."""
+    counted = Knowledge(horizon=1_000, n_arms=3, breakpoints=4)
+    for rows in (1, 1_000):
+        told = agents.make("br-mab", knowledge=replace(counted, means=np.full((rows, 3), 0.5)))
+        assert told.parameters == agents.make("br-mab", knowledge=counted).parameters
+
+
+def test_a_huge_threshold_with_a_history():
+    agent = agents.make("br-mab", 3, 1_000, threshold=1e300, history=5)
+    assert agent.history == 5
+    assert agents.make("br-mab", 3, 1_000, threshold=1e6).history == 1_000_000
+
+
 def test_forgetting_an_arm_forgets_its_concepts():
     agent = agents.BRMAB(2, threshold=2.0, alpha=0.1, history=2, warmup=5)
     settled(agent, 1)
@@ -189,6 +204,8 @@ def test_forgetting_an_arm_forgets_its_concepts():
         ({"margin": -0.1}, ValueError, "margin must be a finite number of at least 0, got -0.1"),
         ({"capacity": 0}, ValueError, "capacity must be a positive integer, got 0"),
         ({"warmup": 0}, ValueError, "warmup must be a positive integer, got 0"),
+        ({"history": 10**30}, ValueError, "history must be at most 1000000, got 1000000000000000000000000000000; the"),
+        ({"threshold": 1e300}, ValueError, r"threshold must be at most 1000000 unless history is given, got 1e\+300"),
         ({"threshold": -1}, ValueError, "threshold must be a finite number of at least 0, got -1"),
         ({"alpha": 2}, ValueError, r"alpha must lie in \[0, 1\], got 2"),
         ({"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),

@@ -351,6 +351,11 @@ def test_other_bad_input():
         agents.make("d-ucb", 3, 1_000, xi=0)
     with pytest.raises(ValueError, match=r"scale must be a finite number above 0, got -1; rewards in \[0, 1\]"):
         agents.make("ds-ts", 3, 1_000, scale=-1)
+    with pytest.raises(ValueError, match=r"scale must be at least 1e-100, got 1e-320; rewards in \[0, 1\] have"):
+        agents.make("ds-ts", 3, 1_000, scale=1e-320)
+    agent = agents.make("ds-ts", 3, 1_000, scale=1e-100)
+    for _ in range(50):
+        agent.observe(agent.act(), 0.5)
     for name in ("d-ucb", "d-ts", "ds-ts"):
         with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
             agents.make(name, 3)

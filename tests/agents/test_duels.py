@@ -210,16 +210,11 @@ def test_forgetting_an_arm():
     assert agent.state.clock.tolist() == [0, -1, 0, 3]
 
 
-def test_closed_winners_wait():
-    """While no winner can be played, the open arm with the most samples is."""
-    agent = prepared([[1.0] * 3, [0.5] * 5, [0.0] * 4])
-    agent.state.outcomes[:] = [DUE, LOST, LOST]
-    agent.state.clock[3] = 1
-    assert agent.act() == 0
-    assert agent.act(mask=np.array([False, True, True])) == 1
-    assert agent.act(mask=np.array([False, False, True])) == 2
-    agent.observe(1, 0.5)
-    assert agent.act() == 0
+def test_closed_arms_are_refused():
+    """A closed winner would hold up its stage for as long as it is closed."""
+    agent = agents.SWLBSDA(3, window=100)
+    with pytest.raises(ValueError, match="sw-lb-sda has no rule for arms that cannot be played; use beta-swts or"):
+        agent.act(mask=np.array([False, True, True]))
 
 
 def test_totals_do_not_drift(observe_all):

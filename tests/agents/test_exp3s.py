@@ -164,6 +164,16 @@ def test_the_tuning_of_exp3s():
     assert agents.make("exp3s", 10, 50_000, gamma=0.5).alpha == 2e-5
 
 
+def test_exp3s_is_blind_to_breakpoints_where_means_drift():
+    """√(10 (50 000 · 13.1224 + e)/(1.718282 · 50 000)) = 8.7, and γ = 1 would be uniform play."""
+    blind = agents.make("exp3s", 10, 50_000).gamma
+    for breakpoints in (3_126, 49_999, 50_000):  # 50 000/16 = 3 125
+        assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=breakpoints)).gamma == blind
+    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=3_125)).gamma == 1.0
+    known = Knowledge(breakpoints=50_000, switches=3)
+    assert agents.make("exp3s", 10, 50_000, knowledge=known).gamma == pytest.approx(0.080162, abs=1e-6)
+
+
 @pytest.mark.parametrize("name", ["exp3", "exp3s"])
 @pytest.mark.parametrize("n_arms", [2, 10, 200])
 @pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])

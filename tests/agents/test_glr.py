@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -208,6 +209,15 @@ def test_bad_parameters(parameter, value, error, words):
         GLR(**({"delta": 0.1} | {parameter: value}))
     with pytest.raises(error, match=words):
         agents.make("glr-ts", 3, 1_000, **{parameter: value})
+
+
+@pytest.mark.parametrize(("factor", "delta"), [(1e300, 1e-300), (0.1, 0.1), (0.1, 0.2), (5e-324, 0.5)])
+def test_thresholds_without_a_positive_logarithm(factor, delta):
+    words = f"factor/delta must be finite and above 1, got factor={factor} and delta={delta}; factor is 1 in the auth"
+    with pytest.raises(ValueError, match=re.escape(words)):
+        GLR(delta=delta, factor=factor)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        agents.make("glr-klucb", 3, 1_000, delta=delta, factor=factor)
 
 
 def test_the_level_by_hand():

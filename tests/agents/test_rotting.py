@@ -113,6 +113,7 @@ def falling(kind: str, rng: np.random.Generator) -> Iterator[Callable[[int], flo
             "eighths": lambda arm, mu=mu, noise=noise: math.floor(8 * (mu[arm] + noise)) / 8,
             "gaussian": lambda arm, mu=mu, z=normal: float(mu[arm] + 0.5 * z),
             "constant": lambda arm, mu=mu: float(mu[arm]),
+            "equal": lambda arm: 0.7,
         }[kind]
 
 
@@ -182,6 +183,18 @@ def test_closed_and_forgotten_arms(name, grid):
     agent = agents.make(name, K, 1_000, alpha=0.5, sigma=0.5, grid=grid)
     means = all_windows if grid == "exact" else powers_of_two
     game(agent, name, means, "gaussian", masked=True, forgets=True, alpha=0.5, sigma=0.5)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("memory", [20, 1_000])
+def test_fewa_tries_no_window_while_all_rewards_are_equal(masked, memory):
+    """The filter could drop nothing, and the windows to try would be as many as the rounds."""
+    agent = agents.FEWA(K, horizon=memory)
+    game(agent, "fewa", all_windows, "equal", memory=memory, masked=masked, forgets=True, alpha=0.06, sigma=0.5)
+    assert agent.state.recent.tolist() == [0.0] * K  # no sum was ever taken
+    agent.observe(0, 0.0)
+    agent.act()
+    assert agent.state.recent.any()
 
 
 @every_rotting_agent
