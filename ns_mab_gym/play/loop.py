@@ -49,6 +49,12 @@ def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> flo
     return mu + parameter * rng.standard_normal()
 
 
+@register_jitable(forceinline=True)
+def draw_beta(parameter: float, mu: float, rng: np.random.Generator) -> float:
+    """A Beta reward with mean ``mu``, likewise."""
+    return beta_quantile(rng.random(), parameter * mu, parameter * (1.0 - mu))
+
+
 def _play(
     state: Any,
     law: int,
@@ -76,8 +82,8 @@ def _play(
             if arm < 0 or arm >= n_arms:  # else compiled code would read and write beyond the arrays
                 raise IndexError("the agent chose an arm that the world does not have; arms are 0 to K - 1")
         mu = means[t, arm]
-        if QUANTILES:
-            reward = beta_quantile(luck.random(), parameter * mu, parameter * (1.0 - mu))
+        if QUANTILES:  # noqa: SIM108 - numba drops the branch of a statement, but not that of an expression
+            reward = draw_beta(parameter, mu, luck)
         else:
             reward = draw(law, parameter, mu, luck)
         if arms.size > 0:

@@ -85,8 +85,8 @@ def test_the_whole_agent_from_the_full_history(history, capacity, seed):
         short = [i for i in range(3) if len(arms[i].own) < warmup]
         if short:
             arm = min(short, key=lambda i: (len(arms[i].own), last[i], i))
-        elif rng.random() < 0.1:
-            arm = int(rng.integers(0, 3))
+        elif (u := rng.random()) < 0.1:
+            arm = int(u / 0.1 * 3)
         else:
             known = [each.known() for each in arms]
             log_n = math.log(sum(map(len, known)))

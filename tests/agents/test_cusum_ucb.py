@@ -126,8 +126,8 @@ def test_the_whole_agent_from_the_full_history(name):
     histories: list[History] = [[] for _ in range(4)]
     last, alarms = [0] * 4, []
     for t in range(900):
-        if rng.random() < 0.1:
-            arm = int(rng.integers(0, 4))
+        if (u := rng.random()) < 0.1:
+            arm = int(u / 0.1 * 4)
         else:
             short = [i for i in range(4) if name == "forced" and len(histories[i]) < 7]
             fewest = min(short, key=lambda i: (len(histories[i]), last[i], i), default=None)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import pytest
 
@@ -211,7 +212,8 @@ def test_ctrl_c_ends_a_slow_run_at_once(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)  # a unit of 25 runs of 50 rounds would take two minutes
     words = ["evaluate", "--env", WORLD, "--agents", "slow:Slow"]
     command = [sys.executable, "-W", "ignore", "-m", "ns_mab_gym", *words]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also if the tests run where Ctrl-C is ignored
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heard) as process:
         assert "2 of 2 units to compute" in process.stderr.readline()
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(timeout=30) == 130
