@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 
@@ -46,7 +45,7 @@ def act(state: PartitionState, mask: BoolArray, rng: np.random.Generator) -> int
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _drawn_level(log_odds: FloatArray, rng: np.random.Generator) -> int:
     left, reached = rng.random(), 1.0
     for level in range(log_odds.size - 1):
@@ -58,7 +57,7 @@ def _drawn_level(log_odds: FloatArray, rng: np.random.Generator) -> int:
     return log_odds.size - 1
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _chances(log_odds: float) -> tuple[float, float]:
     """P and 1 − P, neither of them rounded to 0 or 1."""
     tail = math.exp(-abs(log_odds))
@@ -82,7 +81,7 @@ def observe(state: PartitionState, arm: int, reward: float) -> None:
     _begin_intervals(counts, log_odds, state.clock[0], state.prior)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _begin_intervals(counts: FloatArray, log_odds: FloatArray, rounds: int, prior: float) -> None:
     """Empty the levels whose intervals begin after so many rounds; level D never holds anything."""
     length = 2

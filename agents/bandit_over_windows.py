@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 from .beta_swts import BetaState, BetaSWTS
 from .core.arguments import choice, fraction, known_parameters, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, act, forget, observe, rule
+from .core.kernel import ALL, INLINED, BoolArray, FloatArray, IntArray, act, forget, helper, inlined, observe, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .gamma_swgts import GammaSWGTS, GaussianState
@@ -47,28 +47,28 @@ class BlockState(NamedTuple):
     gamma: float
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _beginning(window: Window, length: int) -> Window:
     """The window with the beginning of its ring only: a window of this length."""
     return Window(window.arms[:length], window.rewards[:length], window.clock, window.pulls, window.sums)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _shorter_ucb(state: UCBState, length: int) -> UCBState:
     return UCBState(_beginning(state.window, length), state.xi)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _shorter_beta(state: BetaState, length: int) -> BetaState:
     return BetaState(_beginning(state.window, length), state.means, state.log_norms)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _shorter_gaussian(state: GaussianState, length: int) -> GaussianState:
     return GaussianState(_beginning(state.window, length), state.means, state.roots, state.gamma)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _shorter_kl(state: KLState, length: int) -> KLState:
     return KLState(_beginning(state.window, length), state.information, state.last, state.odds, state.c, state.counting)
 
@@ -83,12 +83,12 @@ def shortened(state: Any, length: int) -> Any:
     return shorter(state, length)
 
 
-@overload(shortened, strict=False, jit_options={"forceinline": True})
+@overload(shortened, strict=False, jit_options=INLINED)
 def _compiled_shortened(state, length):  # type: ignore[no-untyped-def]
     return SHORTER[KINDS.index(state.instance_class)]
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _window(windows: IntArray, chosen: int) -> int:
     return windows[min(chosen, windows.size - 1)]  # type: ignore[no-any-return]
 
@@ -116,7 +116,7 @@ def _observe(state: BlockState, arm: int, reward: float) -> None:
         _begin_block(state)
 
 
-@register_jitable
+@helper
 def _begin_block(state: BlockState) -> None:
     forget(state.inner, ALL)
     state.clock[ROUNDS] = 0

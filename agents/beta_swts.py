@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .core.tuning import suggested_window
@@ -47,7 +46,7 @@ def observe(state: BetaState, arm: int, reward: float) -> None:
         _update(state.means, state.log_norms, state.window, gone)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _update(means: FloatArray, log_norms: FloatArray, window: Window, i: int) -> None:
     means[i] = (window.sums[i] + 1.0) / (window.pulls[i] + 2.0)
     log_norms[i] = math.nan

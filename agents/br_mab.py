@@ -9,10 +9,9 @@ from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import fraction, positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
 from .core.kernel import act as act_within
 from .core.kernel import forget as forget_within
 from .core.kernel import observe as observe_within
@@ -79,7 +78,7 @@ def observe(state: BRState, arm: int, reward: float) -> None:
         sound(state.alarms, state.books[0, 0], arm, False)
 
 
-@register_jitable
+@helper
 def _equivalent(concepts: FloatArray, mean: float, n: int, margin: float, quantile: float) -> int:
     """The first concept whose mean differs by less than d in two one-sided z-tests; -1 if there is none."""
     for c in range(concepts.shape[0]):
@@ -90,7 +89,7 @@ def _equivalent(concepts: FloatArray, mean: float, n: int, margin: float, quanti
     return -1
 
 
-@register_jitable
+@helper
 def _restart(state: BRState, arm: int, count: int) -> None:
     """Make a concept of all but the latest samples, or update the one that was taken back; keep the latest."""
     window, kept, kept_sum = state.inner.window, min(state.recent.shape[1], count), 0.0
@@ -107,7 +106,7 @@ def _restart(state: BRState, arm: int, count: int) -> None:
     window.sums[arm] = kept_sum
 
 
-@register_jitable
+@helper
 def _slot(concepts: FloatArray, book: IntArray) -> int:
     """Where to store a concept: in place of the one taken back, or behind the others; if need be the oldest goes."""
     if book[TAKEN] > 0:

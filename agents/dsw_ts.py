@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import choice, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, helper, inlined, rule
 from .core.protocol import Agent
 from .parts.discounted import Discounted, check_discount, discount, forget_discounted, new_discounted
 from .parts.fading import beyond, chance_bound, expire, shelf_life
@@ -89,7 +88,7 @@ def act(state: DSWTSState, mask: BoolArray, rng: np.random.Generator) -> int:
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _thresholds(f: int, x: float) -> tuple[float, float]:
     """A v and a w such that θ ≤ v and ϑ ≤ w have an f of at most x; with v = 1, what θ is does not matter."""
     if f == MIN:
@@ -99,7 +98,7 @@ def _thresholds(f: int, x: float) -> tuple[float, float]:
     return x, x
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _terms(x: float) -> tuple[float, float, float, float]:
     """What :func:`chance_bound` needs of where a tail begins."""
     if x == 1.0:
@@ -107,20 +106,20 @@ def _terms(x: float) -> tuple[float, float, float, float]:
     return 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _combined(f: int, one: float, two: float) -> float:
     if f == MEAN:
         return 0.5 * (one + two)
     return min(one, two) if f == MIN else max(one, two)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _sample(pulls: FloatArray, sums: FloatArray, i: int, rng: np.random.Generator) -> float:
     sample: float = rng.beta(sums[i] + 1.0, pulls[i] - sums[i] + 1.0)
     return sample
 
 
-@register_jitable
+@helper
 def _sample_up_to(x: float, pulls: FloatArray, sums: FloatArray, i: int, rng: np.random.Generator) -> float:
     """A sample, given that it does not exceed x."""
     sample = _sample(pulls, sums, i, rng)
@@ -129,7 +128,7 @@ def _sample_up_to(x: float, pulls: FloatArray, sums: FloatArray, i: int, rng: np
     return sample
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _leader(n: FloatArray, s: FloatArray, m: FloatArray, r: FloatArray, mask: BoolArray) -> int:
     """The first available arm with the largest sum of its two posterior means."""
     arm, highest = -1, -1.0
@@ -140,7 +139,7 @@ def _leader(n: FloatArray, s: FloatArray, m: FloatArray, r: FloatArray, mask: Bo
     return arm
 
 
-@register_jitable
+@helper
 def _plain(
     n: FloatArray, s: FloatArray, m: FloatArray, r: FloatArray, f: int, mask: BoolArray, rng: np.random.Generator
 ) -> int:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
 from .parts.rotting import RottingAgent
@@ -71,7 +70,7 @@ def act(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int:
     return forced if forced >= 0 else fewest
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _available(kept: IntArray, mask: BoolArray) -> int:
     """Put the available arms first, in order; returns their number."""
     count = 0
@@ -82,7 +81,7 @@ def _available(kept: IntArray, mask: BoolArray) -> int:
     return count
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _fewest(kept: IntArray, count: int, pulls: IntArray) -> int:
     """The first of the kept arms with the fewest pulls."""
     arm = kept[0]

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import positive
-from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .core.tuning import suggested_window
@@ -47,7 +46,7 @@ def observe(state: GaussianState, arm: int, reward: float) -> None:
         _update(state, gone)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _update(state: GaussianState, i: int) -> None:
     n = state.window.pulls[i]
     state.means[i] = state.window.sums[i] / n if n > 0 else math.inf

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import fraction, positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
@@ -44,7 +43,7 @@ class MasterState(NamedTuple):
     inflation: float  # ρ̂ = inflation · ρ
 
 
-@register_jitable(forceinline=True)
+@inlined
 def regret_rate(complexity: float, t: int) -> float:
     """ρ(t) = √(K ln(T/δ)/t) + K ln(T/δ)/t, the average regret of UCB1 after t rounds (equation 34)."""
     return math.sqrt(complexity / t) + complexity / t
@@ -62,7 +61,7 @@ def act(state: MasterState, mask: BoolArray, rng: np.random.Generator) -> int:
     return arm
 
 
-@register_jitable
+@helper
 def _schedule(
     pulls: IntArray,
     sums: FloatArray,
@@ -90,14 +89,14 @@ def _schedule(
     return _shortest(running)
 
 
-@register_jitable
+@helper
 def _start(pulls: IntArray, sums: FloatArray, before: FloatArray, levels: FloatArray, m: int) -> None:
     pulls[m, :] = 0
     sums[m, :] = 0.0
     before[m] = levels[REWARDS]
 
 
-@register_jitable
+@helper
 def _shortest(running: IntArray) -> int:
     m = 0
     while running[m] == 0:
@@ -105,7 +104,7 @@ def _shortest(running: IntArray) -> int:
     return m
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _best_index(pulls: IntArray, sums: FloatArray, m: int, width: float, mask: BoolArray) -> tuple[int, float]:
     """The arm with the largest index of the instance of order m, and that index."""
     arm, highest = -1, -math.inf
@@ -141,7 +140,7 @@ def observe(state: MasterState, arm: int, reward: float) -> None:
         _begin_block(running, clock, levels, min(clock[ORDER] + 1, running.size - 1))
 
 
-@register_jitable
+@helper
 def _uncalled(
     pulls: IntArray,
     sums: FloatArray,
@@ -163,7 +162,7 @@ def _uncalled(
     return m
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _first_test(
     running: IntArray, before: FloatArray, rates: FloatArray, clock: IntArray, levels: FloatArray, inflation: float
 ) -> bool:
@@ -179,7 +178,7 @@ def _first_test(
     return failed
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _second_test(since: int, levels: FloatArray, complexity: float, inflation: float) -> bool:
     """Whether the block was worse than promised: mean of g̃ − R ≥ 3 ρ̂(rounds of the block)."""
     statistic = (levels[PREDICTED] - levels[REWARDS]) / since
@@ -187,7 +186,7 @@ def _second_test(since: int, levels: FloatArray, complexity: float, inflation: f
     return bool(statistic >= 3.0 * inflation * regret_rate(complexity, since))
 
 
-@register_jitable
+@helper
 def _begin_block(running: IntArray, clock: IntArray, levels: FloatArray, order: int) -> None:
     running[:] = 0
     clock[SINCE] = 0

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import choice, positive
-from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, helper, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .core.tuning import suggested_window
@@ -58,7 +57,7 @@ def forget(state: KalmanState, arm: int) -> None:
             _begin(state.means, state.variances, state.roots, state.model, i)
 
 
-@register_jitable
+@helper
 def _begin(means: FloatArray, variances: FloatArray, roots: FloatArray, model: FloatArray, i: int) -> None:
     means[i] = model[MEAN, i]
     variances[i] = model[DRIFT, i] / (1.0 - model[PHI, i] * model[PHI, i])

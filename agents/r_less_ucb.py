@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts.forced import unseen
@@ -66,7 +65,7 @@ def observe(state: RisingState, arm: int, reward: float) -> None:
         _fit(state.blocks, state.lines, arm, n, h, state.scale)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _move(values: FloatArray, blocks: FloatArray, arm: int, n: int, h: int, longer: bool) -> None:
     """Let the blocks end at sample n: the late one gains it; if they do not become longer, both lose their first."""
     blocks[LATE, arm] += values[arm, n - 1]
@@ -84,7 +83,7 @@ def _move(values: FloatArray, blocks: FloatArray, arm: int, n: int, h: int, long
     blocks[EARLY_BY_PLACE, arm] += middle * passed - first * gone
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _fit(blocks: FloatArray, lines: FloatArray, arm: int, n: int, h: int, scale: float) -> None:
     """μ̂(t) = (1/h) Σ over the late block of x_l + (t − l)(x_l − x_{l−h})/h, as a line in t − n."""
     late, early = blocks[LATE, arm], blocks[EARLY, arm]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
 from .parts.rotting import RottingAgent
@@ -65,7 +64,7 @@ def act(state: RawState, mask: BoolArray, rng: np.random.Generator) -> int:
     return arm
 
 
-@register_jitable
+@helper
 def _seek(
     values: FloatArray,
     ends: IntArray,

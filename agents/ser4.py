@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import fraction, positive
-from .core.kernel import BoolArray, FloatArray, IntArray, rule
+from .core.kernel import BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 
@@ -33,7 +32,7 @@ class Ser4State(NamedTuple):
     factor: float
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _start_afresh(state: Ser4State) -> None:
     for i in range(state.order.size):
         state.order[i] = i
@@ -69,7 +68,7 @@ def observe(state: Ser4State, arm: int, reward: float) -> None:
             _eliminate(state)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _eliminate(state: Ser4State) -> None:
     """Drop every k with μ̂_max − μ̂_k + ε ≥ factor · √(ln(4Kτ²/δ)/(2τ)), never the best."""
     tau = state.clock[ROBINS]

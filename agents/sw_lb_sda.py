@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import positive
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .core.tuning import suggested_window
@@ -64,7 +63,7 @@ def observe(state: DuelState, arm: int, reward: float) -> None:
             _duel(state)
 
 
-@register_jitable
+@helper
 def _choose_leader(pulls: IntArray, sums: FloatArray, outcomes: IntArray, clock: IntArray, window: int) -> None:
     """The arm with the most samples, of the old leader and of the winners with at least min(r, τ)/K of them.
 
@@ -85,7 +84,7 @@ def _choose_leader(pulls: IntArray, sums: FloatArray, outcomes: IntArray, clock:
         clock[SINCE] = clock[DUELS]
 
 
-@register_jitable
+@helper
 def _duel(state: DuelState) -> None:
     """Every arm against the leader; who wins will be played, and the leader if nobody does."""
     pulls, sums, outcomes, clock = state.window.pulls, state.window.sums, state.outcomes, state.clock

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from .core.arguments import choice, fraction, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 
@@ -52,7 +51,7 @@ def act(state: SwitchingState, mask: BoolArray, rng: np.random.Generator) -> int
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _drawn(weights: FloatArray, held: int, left: float) -> int:
     """The place up to which the weights first add up to more than a number between 0 and their sum."""
     for j in range(held - 1):
@@ -87,7 +86,7 @@ def observe(state: SwitchingState, arm: int, reward: float) -> None:
         state.total[0] = 1.0
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _weigh(
     weights: FloatArray, held: int, hits: float, misses: float, alike: FloatArray, other: FloatArray, kept: float
 ) -> tuple[float, int]:

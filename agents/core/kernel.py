@@ -14,8 +14,8 @@ may hold other states: the functions of a detector call ``act(state.inner, mask,
 module.
 
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
-last bit); no division by zero; helpers are marked with numba's ``register_jitable`` and in hot places take arrays, not
-the state (passing a tuple on counts one reference for each of its arrays, which takes time).
+last bit); no division by zero; helpers are marked with :data:`helper`, in hot places with :data:`inlined`; these get
+arrays, not the state (passing a tuple on counts one reference for each of its arrays, which takes time).
 
 >>> from typing import NamedTuple
 >>> class TurnState(NamedTuple):
@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from numba.core import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 __all__ = [
     "ALL",
@@ -50,6 +50,8 @@ __all__ = [
     "detection",
     "forget",
     "functions_of",
+    "helper",
+    "inlined",
     "observe",
     "rule",
     "states_in",
@@ -66,6 +68,12 @@ Forget = Callable[[Any, int], None]
 Watch = Callable[[Any, int, float], bool]
 
 ALL = -1  # stands for every arm in ``forget``
+
+# Only compiled code calls these functions, and numba need not compile doors for Python and C: a tenth of its time.
+LEAN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INLINED: Any = {"forceinline": True, **LEAN}
+helper = register_jitable(**LEAN)
+inlined = register_jitable(**INLINED)
 
 
 class Rule(NamedTuple):
@@ -139,22 +147,22 @@ def watch(state: Any, arm: int, reward: float) -> bool:
     return DETECTIONS[type(state)].watch(state, arm, reward)
 
 
-@overload(act, strict=False, jit_options={"forceinline": True})
+@overload(act, strict=False, jit_options=INLINED)
 def _compiled_act(state, mask, rng):  # type: ignore[no-untyped-def]
     return _rule_of(state).act if isinstance(state, NAMED_TUPLES) else None
 
 
-@overload(observe, strict=False, jit_options={"forceinline": True})
+@overload(observe, strict=False, jit_options=INLINED)
 def _compiled_observe(state, arm, reward):  # type: ignore[no-untyped-def]
     return _rule_of(state).observe if isinstance(state, NAMED_TUPLES) else None
 
 
-@overload(forget, strict=False)
+@overload(forget, strict=False, jit_options=LEAN)
 def _compiled_forget(state, arm):  # type: ignore[no-untyped-def]
     return _rule_of(state).forget if isinstance(state, NAMED_TUPLES) else None
 
 
-@overload(watch, strict=False, jit_options={"forceinline": True})
+@overload(watch, strict=False, jit_options=INLINED)
 def _compiled_watch(state, arm, reward):  # type: ignore[no-untyped-def]
     return _rule_of(state).watch if isinstance(state, NAMED_TUPLES) else None
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..core.arguments import choice, positive_int
-from ..core.kernel import ALL, FloatArray, IntArray, detection
+from ..core.kernel import ALL, FloatArray, IntArray, detection, helper
 from ..core.knowledge import Knowledge
 from .glr import check_level
 
@@ -47,7 +46,7 @@ def watch(state: ADWINState, arm: int, reward: float) -> bool:
     return alarm
 
 
-@register_jitable
+@helper
 def _insert(buckets: FloatArray, filled: IntArray, totals: FloatArray, reward: float) -> None:
     """A bucket of one sample; where a row has one bucket too many, its two oldest become one of the next row."""
     per_row = buckets.shape[1] - 1
@@ -75,7 +74,7 @@ def _insert(buckets: FloatArray, filled: IntArray, totals: FloatArray, reward: f
             return
 
 
-@register_jitable
+@helper
 def _cut_somewhere(buckets: FloatArray, filled: IntArray, totals: FloatArray, log_level: float, cut: int) -> bool:
     """Whether |μ̂_old − μ̂_new| ≥ ε_cut where the samples are cut between two buckets."""
     n, total = totals[SAMPLES], totals[SUM]

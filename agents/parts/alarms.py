@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import register_jitable
 
-from ..core.kernel import IntArray
+from ..core.kernel import IntArray, helper
 
 __all__ = ["ALARM", "CAPACITY", "AlarmLog", "alarms_in", "alarms_of", "forget_alarms", "log_in", "new_alarms", "sound"]
 
@@ -30,7 +29,7 @@ def new_alarms() -> AlarmLog:
     return AlarmLog(np.zeros((1 + CAPACITY, 3), np.int64))
 
 
-@register_jitable
+@helper
 def sound(alarms: AlarmLog, round_: int, arm: int, everything: bool) -> None:
     """Log an alarm; those beyond the capacity are counted only."""
     rows = alarms.rows
@@ -41,7 +40,7 @@ def sound(alarms: AlarmLog, round_: int, arm: int, everything: bool) -> None:
         rows[rows[0, 0], 2] = int(everything)
 
 
-@register_jitable
+@helper
 def forget_alarms(alarms: AlarmLog) -> None:
     """Empty the log."""
     kept = min(alarms.rows[0, 0], alarms.rows.shape[0] - 1)

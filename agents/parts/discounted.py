@@ -6,10 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..core.arguments import fraction, positive
-from ..core.kernel import ALL, FloatArray, IntArray
+from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 from ..core.knowledge import Knowledge
 from .windows import ROUNDS, SEEN
 
@@ -40,7 +39,7 @@ def new_discounted(n_arms: int) -> Discounted:
     return Discounted(np.zeros(n_arms), np.zeros(n_arms), np.zeros(SEEN + n_arms, np.int64))
 
 
-@register_jitable(forceinline=True)
+@inlined
 def discount(memory: Discounted, gamma: float, arm: int, reward: float) -> None:
     """Take in a round: the counts and sums of all arms shrink by γ, then those of the arm played grow."""
     pulls, sums, clock = memory.pulls, memory.sums, memory.clock
@@ -54,7 +53,7 @@ def discount(memory: Discounted, gamma: float, arm: int, reward: float) -> None:
     clock[SEEN + arm] = clock[ROUNDS]
 
 
-@register_jitable
+@helper
 def forget_discounted(memory: Discounted, arm: int) -> None:
     """Drop what was seen of one arm but not when; with ``ALL``, empty the memory and set its clock to 0."""
     if arm == ALL:

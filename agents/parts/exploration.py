@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..core.arguments import choice, fraction, positive
-from ..core.kernel import BoolArray, IntArray
+from ..core.kernel import BoolArray, IntArray, helper, inlined
 
 __all__ = ["EXPLORATION", "Exploration", "Explorer", "advance", "explored", "forget_exploration", "restart_exploration"]
 
@@ -65,7 +64,7 @@ class Exploration:
         return Explorer(np.array([0, 1, 1], np.int64), kind, float(self.rate), self.growing, self.since_restart)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def explored(explorer: Explorer, mask: BoolArray, rng: np.random.Generator) -> int:
     """The arm that must be played now, if it can be; -1 if the agent is free to choose."""
     clock, kind, n_arms = explorer.clock, explorer.kind, mask.size
@@ -82,7 +81,7 @@ def explored(explorer: Explorer, mask: BoolArray, rng: np.random.Generator) -> i
     return arm if 0 <= arm < n_arms and mask[arm] else -1
 
 
-@register_jitable(forceinline=True)
+@inlined
 def advance(explorer: Explorer, n_arms: int) -> None:
     """Count a round without an alarm."""
     clock = explorer.clock
@@ -92,7 +91,7 @@ def advance(explorer: Explorer, n_arms: int) -> None:
         clock[NEXT] = max(clock[SINCE] + 1, math.ceil(min(root * root, NEVER)))
 
 
-@register_jitable
+@helper
 def restart_exploration(explorer: Explorer, n_arms: int) -> None:
     """Begin a new episode after a round with an alarm."""
     explorer.clock[EPISODE] += 1
@@ -103,7 +102,7 @@ def restart_exploration(explorer: Explorer, n_arms: int) -> None:
         advance(explorer, n_arms)
 
 
-@register_jitable
+@helper
 def forget_exploration(explorer: Explorer) -> None:
     """Return to the first episode."""
     explorer.clock[SINCE] = 0

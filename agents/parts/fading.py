@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ..core.kernel import BoolArray, FloatArray
+from ..core.kernel import BoolArray, FloatArray, helper, inlined
 from .races import largest_beta_plain, log_norm
 
 __all__ = ["beyond", "chance_bound", "expire", "largest_fading_beta", "leader", "shelf_life"]
@@ -23,7 +22,7 @@ STEPS = 8  # grid points per unit in the table below
 EXP = np.array([math.exp(-m / STEPS) for m in range(64 * STEPS)])  # e^(−m/STEPS)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def chance_bound(
     successes: float,
     failures: float,
@@ -61,7 +60,7 @@ def chance_bound(
     return f / max(slope, over_1mx)
 
 
-@register_jitable
+@helper
 def beyond(successes: float, failures: float, p: float, x: float, rng: np.random.Generator) -> float:
     """With probability P(θ > x)/p a draw of θ ~ Beta(S + 1, F + 1), given that it exceeds x; else −1.
 
@@ -90,7 +89,7 @@ def beyond(successes: float, failures: float, p: float, x: float, rng: np.random
     return y if rng.random() * curve < math.exp(log_f) else -1.0
 
 
-@register_jitable(forceinline=True)
+@inlined
 def leader(pulls: FloatArray, sums: FloatArray, mask: BoolArray) -> int:
     """The first available arm with the largest posterior mean (S + 1)/(N + 2)."""
     arm, highest = -1, -1.0
@@ -101,7 +100,7 @@ def leader(pulls: FloatArray, sums: FloatArray, mask: BoolArray) -> int:
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def largest_fading_beta(
     pulls: FloatArray, sums: FloatArray, bounds: FloatArray, mask: BoolArray, rng: np.random.Generator
 ) -> int:
@@ -149,7 +148,7 @@ def shelf_life(gamma: float) -> int:
     return 10**6 if gamma == 1 else max(1, min(10**6, round(0.125 / (1 - gamma))))
 
 
-@register_jitable(forceinline=True)
+@inlined
 def expire(bounds: FloatArray, arm: int, rounds: int, life: int) -> None:
     """Discard the bound of the arm whose counts grew, and at the end of their life all of them."""
     bounds[arm] = math.nan

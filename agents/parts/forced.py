@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
-from numba.extending import register_jitable
-
-from ..core.kernel import BoolArray, FloatArray, IntArray
+from ..core.kernel import BoolArray, FloatArray, IntArray, inlined
 from .windows import SEEN
 
 __all__ = ["highest", "unseen"]
 
 
-@register_jitable(forceinline=True)
+@inlined
 def unseen(pulls: IntArray | FloatArray, clock: IntArray, mask: BoolArray) -> int:
     """The available arm without an observation in memory that must be played next; -1 if there is none.
 
@@ -31,7 +29,7 @@ def unseen(pulls: IntArray | FloatArray, clock: IntArray, mask: BoolArray) -> in
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def highest(values: FloatArray, mask: BoolArray) -> int:
     """The first available arm with the largest value; every value must be above −∞."""
     arm, largest = -1, -math.inf

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from numba.extending import register_jitable
-
 from ..core.arguments import positive, positive_int
-from ..core.kernel import FloatArray, detection
+from ..core.kernel import FloatArray, detection, helper, inlined
 from ..core.knowledge import Knowledge
 from .prefixes import COUNT, SUM, Prefixes, add_sample, forget_prefixes, keep_point, new_prefixes
 
@@ -41,7 +39,7 @@ def watch(state: GLRState, arm: int, reward: float) -> bool:
     return alarm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _changed(row: FloatArray, kept: int, beta: float) -> bool:
     """Whether the statistic reaches β at one of the kept split points.
 
@@ -61,7 +59,7 @@ def _changed(row: FloatArray, kept: int, beta: float) -> bool:
     return passing > 0 and _reached(row, kept, beta, bound)
 
 
-@register_jitable
+@helper
 def _reached(row: FloatArray, kept: int, beta: float, bound: float) -> bool:
     n, total = row[COUNT, kept], row[SUM, kept]
     whole = _entropy(n, total)
@@ -73,7 +71,7 @@ def _reached(row: FloatArray, kept: int, beta: float, bound: float) -> bool:
     return False
 
 
-@register_jitable(forceinline=True)
+@inlined
 def _entropy(n: float, total: float) -> float:
     """n h(S/n), h the binary entropy: −S ln(S/n) − (n − S) ln((n − S)/n)."""
     entropy = 0.0

@@ -13,9 +13,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ..core.kernel import ALL, FloatArray, IntArray
+from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 
 __all__ = ["Grid", "add_to_grid", "forget_grid", "new_grid", "windows_of"]
 
@@ -59,7 +58,7 @@ def new_grid(n_arms: int, ratio: float) -> Grid:
     )
 
 
-@register_jitable(forceinline=True)
+@inlined
 def add_to_grid(grid: Grid, arm: int, reward: float) -> None:
     """Add a sample to every block; a full one becomes the mean of its window."""
     windows, means, sums, counts, levels = grid.windows, grid.means, grid.sums, grid.counts, grid.levels
@@ -82,7 +81,7 @@ def add_to_grid(grid: Grid, arm: int, reward: float) -> None:
                 counts[arm, j] = counts[arm, j - 1]
 
 
-@register_jitable
+@helper
 def forget_grid(grid: Grid, arm: int) -> None:
     """Empty the grid of one arm, or with ``ALL`` of every arm."""
     for i in range(grid.levels.size):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba.extending import register_jitable
-
-from ..core.kernel import BoolArray, FloatArray, IntArray
+from ..core.kernel import BoolArray, FloatArray, IntArray, inlined
 from .windows import ROUNDS, SEEN
 
 __all__ = [
@@ -27,7 +25,7 @@ COUNTING = {"rounds": 0, "samples": 1, "arm": 2}
 BY_ROUNDS, BY_SAMPLES, BY_ARM = COUNTING.values()
 
 
-@register_jitable(forceinline=True)
+@inlined
 def elapsed(clock: IntArray, pulls: IntArray, counting: int) -> int:
     """The t that all arms share: t itself, the number of the coming round, or Σ N_i."""
     t = clock[ROUNDS] + 1
@@ -38,13 +36,13 @@ def elapsed(clock: IntArray, pulls: IntArray, counting: int) -> int:
     return t  # type: ignore[no-any-return]
 
 
-@register_jitable(forceinline=True)
+@inlined
 def own_time(clock: IntArray, n_arms: int, i: int) -> int:
     """t − r_i, the number of the coming round counted from the restart of arm i; at least 1."""
     return clock[ROUNDS] + 1 - clock[SEEN + n_arms + i]  # type: ignore[no-any-return]
 
 
-@register_jitable(forceinline=True)
+@inlined
 def kl_budget(t: int, window: int, c: float) -> float:
     """ln t + c max(0, ln ln t), with min(t, τ) for t where there is a window."""
     if 0 < window < t:
@@ -53,7 +51,7 @@ def kl_budget(t: int, window: int, c: float) -> float:
     return log_t + c * math.log(log_t) if log_t > 1.0 else log_t
 
 
-@register_jitable(forceinline=True)
+@inlined
 def information(known: FloatArray, pulls: IntArray, sums: FloatArray, i: int) -> float:
     """N_i (μ̂_i ln μ̂_i + (1 − μ̂_i) ln(1 − μ̂_i)), computed once after each change of the arm's counts."""
     if math.isnan(known[i]):
@@ -66,7 +64,7 @@ def information(known: FloatArray, pulls: IntArray, sums: FloatArray, i: int) ->
     return known[i]  # type: ignore[no-any-return]
 
 
-@register_jitable(forceinline=True)
+@inlined
 def kl_index(odds: FloatArray, n: int, s: float, information: float, budget: float) -> tuple[float, float, float]:
     """The index q = max{q : N d(μ̂, q) ≤ budget}, ln q and ln(1 − q), for an arm with μ̂ = S/N < 1."""
     odds[0] = z = log_odds_bound(s / n, information / n, budget / n, odds[0])
@@ -75,7 +73,7 @@ def kl_index(odds: FloatArray, n: int, s: float, information: float, budget: flo
     return (1.0 if z > 0.0 else tail) / (1.0 + tail), log_1mq + z, log_1mq
 
 
-@register_jitable(forceinline=True)
+@inlined
 def log_odds_bound(p: float, negentropy: float, budget: float, guess: float) -> float:
     """The z for which q = 1/(1 + e^(−z)) is the largest q with d(p, q) ≤ budget, for p < 1 and budget > 0.
 
@@ -106,7 +104,7 @@ def log_odds_bound(p: float, negentropy: float, budget: float, guess: float) -> 
     return z
 
 
-@register_jitable(forceinline=True)
+@inlined
 def highest_mean(pulls: IntArray, sums: FloatArray, mask: BoolArray) -> int:
     """The first available arm with the largest mean; every available arm must have been seen."""
     arm, highest = -1, -math.inf

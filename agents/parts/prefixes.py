@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..core.arguments import positive_int
-from ..core.kernel import ALL, FloatArray, IntArray
+from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 
 __all__ = ["COUNT", "SUM", "Prefixes", "add_sample", "forget_prefixes", "keep_point", "new_prefixes"]
 
@@ -35,14 +34,14 @@ def new_prefixes(n_arms: int, memory: int) -> Prefixes:
     return Prefixes(np.zeros((n_arms, 2, positive_int("memory", memory, least=8))), np.zeros(n_arms, np.int64))
 
 
-@register_jitable(forceinline=True)
+@inlined
 def add_sample(points: FloatArray, kept: IntArray, arm: int, reward: float) -> None:
     """Count one more sample of an arm."""
     points[arm, COUNT, kept[arm]] += 1.0
     points[arm, SUM, kept[arm]] += reward
 
 
-@register_jitable(forceinline=True)
+@inlined
 def keep_point(points: FloatArray, kept: IntArray, arm: int) -> None:
     """Let the samples so far be split from those to come here."""
     last = kept[arm]
@@ -53,7 +52,7 @@ def keep_point(points: FloatArray, kept: IntArray, arm: int) -> None:
     kept[arm] = last + 1
 
 
-@register_jitable
+@helper
 def _thin(row: FloatArray, last: int) -> int:
     """Drop points that have close neighbours until a quarter is free; the place where the last one is then."""
     n, epsilon, room = row[COUNT, last], FINEST, (3 * row.shape[1]) // 4
@@ -69,7 +68,7 @@ def _thin(row: FloatArray, last: int) -> int:
     return last
 
 
-@register_jitable
+@helper
 def forget_prefixes(prefixes: Prefixes, arm: int) -> None:
     """Drop the samples of one arm, or with ``ALL`` those of every arm."""
     for i in range(prefixes.kept.size):

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from ..core.kernel import BoolArray, FloatArray, IntArray
+from ..core.kernel import BoolArray, FloatArray, IntArray, inlined
 from .forced import highest
 
 __all__ = ["largest_beta", "largest_beta_plain", "largest_gaussian", "largest_gaussian_plain", "normal_beyond"]
@@ -31,7 +31,7 @@ STEPS = 16  # grid points per standard deviation in the table below
 BELOW = np.array([1.0 - 0.5 * math.erfc(m / STEPS / math.sqrt(2.0)) for m in range(8 * STEPS + 1)])  # P(Z ≤ m/STEPS)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def log_factorial(n: float) -> float:
     """ln Γ(n + 1) for n ≥ 0: from a table for small whole numbers, else by Stirling's series (error about 1e-14).
 
@@ -50,13 +50,13 @@ def log_factorial(n: float) -> float:
     return (n + 0.5) * math.log(n) - n + HALF_LOG_2PI + tail - math.log(product)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def log_norm(successes: float, failures: float) -> float:
     """−ln B(S + 1, F + 1)."""
     return log_factorial(successes + failures + 1.0) - log_factorial(successes) - log_factorial(failures)
 
 
-@register_jitable(forceinline=True)
+@inlined
 def largest_beta_plain(pulls: Counts, sums: FloatArray, mask: BoolArray, rng: np.random.Generator) -> int:
     """The available arm with the largest θ_i ~ Beta(S_i + 1, N_i − S_i + 1), by drawing every arm."""
     arm, largest = -1, -1.0
@@ -68,7 +68,7 @@ def largest_beta_plain(pulls: Counts, sums: FloatArray, mask: BoolArray, rng: np
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def largest_beta(
     pulls: Counts, sums: FloatArray, means: FloatArray, log_norms: FloatArray, mask: BoolArray, rng: np.random.Generator
 ) -> int:
@@ -134,7 +134,7 @@ def largest_beta(
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def largest_gaussian_plain(means: FloatArray, roots: FloatArray, mask: BoolArray, rng: np.random.Generator) -> int:
     """The available arm with the largest θ_i ~ N(means_i, 1/roots_i²), by drawing every arm."""
     arm, largest = -1, -math.inf
@@ -183,7 +183,7 @@ def largest_gaussian(
     return arm
 
 
-@register_jitable(forceinline=True)
+@inlined
 def normal_beyond(a: float, rng: np.random.Generator) -> float:
     """A standard normal draw, given that it exceeds a ≥ 1, by Marsaglia's tail method."""
     while True:

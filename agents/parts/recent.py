@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ..core.kernel import ALL, BoolArray, FloatArray, IntArray
+from ..core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined
 
 __all__ = ["Recent", "forget_recent", "keep", "new_recent"]
 
@@ -30,7 +29,7 @@ def new_recent(n_arms: int, length: int | None) -> Recent:
     return Recent(ring, np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms))
 
 
-@register_jitable(forceinline=True)
+@inlined
 def keep(recent: Recent, arm: int, reward: float) -> None:
     """Take in a pull, in the place of the arm's oldest if its window is full."""
     length, slot = recent.ring.shape[1], recent.slots[arm]
@@ -44,7 +43,7 @@ def keep(recent: Recent, arm: int, reward: float) -> None:
     recent.sums[arm] += reward
 
 
-@register_jitable
+@helper
 def forget_recent(recent: Recent, arm: int) -> None:
     """Empty the window of one arm, or with ``ALL`` of every arm."""
     for i in range(recent.pulls.size):

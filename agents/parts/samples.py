@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..core.arguments import positive_int
-from ..core.kernel import ALL, FloatArray, IntArray
+from ..core.kernel import ALL, FloatArray, IntArray, helper
 
 __all__ = ["Samples", "append", "forget_samples", "new_samples"]
 
@@ -28,7 +27,7 @@ def new_samples(n_arms: int, horizon: int) -> Samples:
     return Samples(np.zeros((n_arms, positive_int("horizon", horizon))), np.zeros(n_arms, np.int64))
 
 
-@register_jitable
+@helper
 def append(samples: Samples, arm: int, reward: float) -> None:
     """Keep one more sample of an arm."""
     count = samples.counts[arm]
@@ -41,7 +40,7 @@ def append(samples: Samples, arm: int, reward: float) -> None:
     samples.counts[arm] = count + 1
 
 
-@register_jitable
+@helper
 def forget_samples(samples: Samples, arm: int) -> None:
     """Drop the samples of one arm, or with ``ALL`` those of every arm."""
     if arm == ALL:

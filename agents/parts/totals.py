@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ..core.kernel import ALL, FloatArray, IntArray
+from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 
 __all__ = ["Totals", "add_to_totals", "forget_totals", "last_sum", "new_totals"]
 
@@ -27,7 +26,7 @@ def new_totals(n_arms: int, capacity: int) -> Totals:
     return Totals(np.zeros((n_arms, capacity + 1)), np.zeros(n_arms, np.int64))
 
 
-@register_jitable(forceinline=True)
+@inlined
 def add_to_totals(totals: Totals, arm: int, reward: float) -> None:
     """Add a reward. At the end of a lap the totals of the arm start from 0, so that rounding errors never pile up."""
     values, ends = totals.values, totals.ends
@@ -41,7 +40,7 @@ def add_to_totals(totals: Totals, arm: int, reward: float) -> None:
     values[arm, ends[arm]] = total
 
 
-@register_jitable(forceinline=True)
+@inlined
 def last_sum(values: FloatArray, ends: IntArray, arm: int, n: int) -> float:
     """The sum of the last n rewards of an arm with at least that many, n at most the capacity."""
     end = ends[arm]
@@ -51,7 +50,7 @@ def last_sum(values: FloatArray, ends: IntArray, arm: int, n: int) -> float:
     return values[arm, end] - values[arm, start]  # type: ignore[no-any-return]
 
 
-@register_jitable
+@helper
 def forget_totals(totals: Totals, arm: int) -> None:
     """Return the ring of one arm, or with ``ALL`` of every arm, to what it was at first; rewards left are not read."""
     for i in range(totals.ends.size):

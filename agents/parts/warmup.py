@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ..core.kernel import BoolArray, FloatArray, IntArray, act, forget, observe, rule
+from ..core.kernel import BoolArray, FloatArray, IntArray, act, forget, helper, observe, rule
 from .windows import SEEN
 
 __all__ = ["WarmedState", "warming"]
@@ -20,7 +19,7 @@ class WarmedState(NamedTuple):
     least: int
 
 
-@register_jitable
+@helper
 def warming(counts: IntArray | FloatArray, clock: IntArray, least: int, mask: BoolArray) -> int:
     """The available arm with the fewest samples, if they are fewer than the least; -1 if there is none.
 

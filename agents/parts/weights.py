@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from ..core.kernel import FloatArray
+from ..core.kernel import FloatArray, inlined
 
 __all__ = ["Weights", "draw_arm", "multiply", "new_weights", "reset_weights"]
 
@@ -48,7 +48,7 @@ def multiply(weights: Weights, arm: int, log_factor: float) -> None:
         weights.plain[arm] = math.exp(weights.logs[arm] - weights.reference[0])
 
 
-@register_jitable(forceinline=True)
+@inlined
 def draw_arm(plain: FloatArray, probabilities: FloatArray, gamma: float, rng: np.random.Generator) -> int:
     """Draw an arm from p_i = (1 − γ) w_i/Σw + γ/K, and note the probabilities.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from ..core.arguments import positive_int
-from ..core.kernel import ALL, FloatArray, IntArray
+from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 from ..core.tuning import suggested_window
 
 __all__ = ["ROUNDS", "SEEN", "Window", "check_window", "forget_rounds", "new_window", "slide"]
@@ -46,7 +45,7 @@ def new_window(n_arms: int, length: int | None) -> Window:
     )
 
 
-@register_jitable(forceinline=True)
+@inlined
 def slide(window: Window, arm: int, reward: float) -> int:
     """Take in a round. Returns the arm whose round left the window, or -1.
 
@@ -78,7 +77,7 @@ def slide(window: Window, arm: int, reward: float) -> int:
     return gone
 
 
-@register_jitable
+@helper
 def forget_rounds(window: Window, arm: int) -> None:
     """Drop the rounds of one arm but keep the clock; with ``ALL``, empty the window and set its clock to 0.
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numba.extending import register_jitable
 
-from ..agents.core.kernel import act, functions_of, observe
+from ..agents.core.kernel import act, functions_of, inlined, observe
 from ..quantile import beta_quantile
 from ..rewards import Bernoulli, Beta, Gaussian, Law
 from .fingerprints import fingerprint
@@ -41,7 +40,7 @@ def law_code(law: Law) -> tuple[int, float] | None:
     return None
 
 
-@register_jitable(forceinline=True)
+@inlined
 def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> float:
     """A Bernoulli or Gaussian reward with mean ``mu``, the number that :meth:`ns_mab_gym.rewards.Law.draw` returns."""
     if law == BERNOULLI:
@@ -49,7 +48,7 @@ def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> flo
     return mu + parameter * rng.standard_normal()
 
 
-@register_jitable(forceinline=True)
+@inlined
 def draw_beta(parameter: float, mu: float, rng: np.random.Generator) -> float:
     """A Beta reward with mean ``mu``, likewise."""
     return beta_quantile(rng.random(), parameter * mu, parameter * (1.0 - mu))
@@ -62,6 +61,7 @@ def _play(
     binarize: bool,
     means: npt.NDArray[np.float64],  # (T, K)
     best: npt.NDArray[np.float64],  # (T,) the largest mean of each round
+    mask: npt.NDArray[np.bool_],  # (K,) of ones: every arm is available
     luck: np.random.Generator,
     rng: np.random.Generator,
     rounds: npt.NDArray[np.int64],  # (C,) after which rounds to note the regret
@@ -73,7 +73,6 @@ def _play(
 ) -> None:
     """Act, draw a reward and observe it in every round of the means; results go into the arrays marked as out."""
     horizon, n_arms = means.shape
-    mask = np.ones(n_arms, np.bool_)
     total = 0.0
     noted = 0
     for t in range(horizon):
@@ -102,16 +101,14 @@ def _play(
 
 
 @njit(cache=True, nogil=True)
-def best_means(means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The largest mean of each round, (T,)."""
+def best_means(means: npt.NDArray[np.float64], best: npt.NDArray[np.float64]) -> None:
+    """Write the largest mean of each round into ``best``, (T,)."""
     horizon, n_arms = means.shape
-    best = np.empty(horizon)
     for t in range(horizon):
         largest = means[t, 0]
         for i in range(1, n_arms):
             largest = max(largest, means[t, i])
         best[t] = largest
-    return best
 
 
 _LOOPS: dict[tuple[Any, ...], Any] = {}

@@ -93,11 +93,13 @@ class Match:
         """The largest mean of each round; computed only once if the world is fixed."""
         from .loop import best_means
 
-        if self.fixed is None:
-            return best_means(means)
-        if self.best is None:
-            self.best = best_means(means)
-        return self.best
+        if self.fixed is not None and self.best is not None:
+            return self.best
+        best = np.empty(len(means))
+        best_means(means, best)
+        if self.fixed is not None:
+            self.best = best
+        return best
 
     def agent_for(self, known: Knowledge) -> Any:
         """A new agent, tuned from the knowledge if it was given by name."""
@@ -121,13 +123,13 @@ class Match:
         runs.parameters[run] = _plain(agent.parameters)
         code = law_code(self.bandit.law)
         assert code is not None
-        nothing = slice(0, 0)
+        mask, nothing = np.ones(means.shape[1], np.bool_), slice(0, 0)
         arms = runs.pulls[0, nothing] if runs.arms is None else runs.arms[run]
         rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
         loop = loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name, code[0])
         began = time.perf_counter()
         loop(
-            agent.state, *code, agent.binarize, means, best, luck, agent.rng, runs.rounds, runs.regret[run],
+            agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
             runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
         )  # fmt: skip
         seconds = time.perf_counter() - began

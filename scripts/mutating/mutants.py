@@ -27,7 +27,7 @@ KINDS = (
     | {f"ReplaceComparisonOperator_{pair}" for pair in COMPARISONS}
     | OTHERS
 )
-COMPILER_HINTS = {"register_jitable", "njit", "overload", "lru_cache"}
+COMPILER_HINTS = {"register_jitable", "helper", "inlined", "njit", "overload", "lru_cache"}
 
 Place = tuple[int, int]  # a line, counted from 1, and a column, counted in characters from 0
 
