@@ -29,7 +29,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -38,48 +38,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .agents.parts.alarms import CAPACITY
+from .intervals import Interval, mean_of, share_of
 from .means import Floats, Ints, Mask, as_means, breakpoints
-from .quantile import beta_quantile
 from .runs import Runs
 
-__all__ = ["BreakpointScore", "Changes", "Interval", "RunScore", "Scorecard", "changes_of", "score", "scorecard"]
+__all__ = ["BreakpointScore", "Changes", "RunScore", "Scorecard", "changes_of", "score", "scorecard"]
 
-LEVEL = 0.95
-RESAMPLES = 10_000
-SEED = 20_240_905  # of every bootstrap, so that the same runs always give the same interval
 FEW, APART = 10, 50  # breakpoints are scored if they are at most so many, or so many rounds apart on average
 NOBODY = -1  # the arm of an alarm about none in particular
 
 Alarms = npt.NDArray[np.void]
-
-
-class Interval(NamedTuple):
-    """An estimate with its 95 % interval; NaN where there is nothing to estimate it from."""
-
-    value: float
-    low: float
-    high: float
-
-    def as_number(self) -> str:
-        """The estimate as text.
-
-        >>> Interval(12.34, 9.0, np.nan).as_number(), Interval(1234.0, 1000.0, 2000.0).as_number()
-        ('12.3', '1,234 (1,000 to 2,000)')
-        """
-        if np.isnan(self.value):
-            return "–"
-        value, low, high = (f"{part:,.0f}" if abs(part) >= 100 else f"{part:.3g}" for part in self)
-        return value if np.isnan(self.low + self.high) else f"{value} ({low} to {high})"
-
-    def as_share(self) -> str:
-        """The estimate of a share as text.
-
-        >>> Interval(0.125, 0.0, 0.5).as_share()
-        '12.5 % (0.0 to 50.0 %)'
-        """
-        if np.isnan(self.value):
-            return "–"
-        return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f} %)"
 
 
 class Changes(NamedTuple):
@@ -148,18 +116,18 @@ class Scorecard:
     @cached_property
     def delay(self) -> Interval:
         """The mean delay of all detected breakpoints."""
-        return _mean(*self._delays)
+        return mean_of(*self._delays)
 
     @cached_property
     def missed(self) -> Interval:
         """The share of all breakpoints that were missed."""
         total = np.array([len(run.rounds) for run in self.runs])
-        return _share(total - self._delays[1], total)
+        return share_of(total - self._delays[1], total)
 
     @cached_property
     def false_alarms(self) -> Interval:
         """The mean number of false alarms in a run."""
-        return _mean(self._false, np.ones(len(self.runs)))
+        return mean_of(self._false, np.ones(len(self.runs)))
 
     @property
     def false_alarm_rate(self) -> Interval:
@@ -169,12 +137,12 @@ class Scorecard:
     @cached_property
     def runs_with_false_alarm(self) -> Interval:
         """The share of runs with at least one false alarm."""
-        return _share((self._false > 0).astype(float), np.ones(len(self.runs)))
+        return share_of((self._false > 0).astype(float), np.ones(len(self.runs)))
 
     @cached_property
     def true_alarms(self) -> Interval:
         """The mean number of true alarms in a run; there may be several for one breakpoint."""
-        return _mean(np.array([run.true.sum() for run in self.runs], float), np.ones(len(self.runs)))
+        return mean_of(np.array([run.true.sum() for run in self.runs], float), np.ones(len(self.runs)))
 
     @property
     def full_logs(self) -> int:
@@ -349,57 +317,9 @@ def _first_covered(rounds: Sequence[int], arms: Sequence[int], everything: Itera
 def _breakpoint(round_: int, moved: Mask, delays: Floats) -> BreakpointScore:
     """One breakpoint, given the delays of all runs."""
     found = np.isfinite(delays)
-    delay = _mean(np.where(found, delays, 0.0), found.astype(float))
-    missed = _share((~found).astype(float), np.ones(len(found)))
+    delay = mean_of(np.where(found, delays, 0.0), found.astype(float))
+    missed = share_of((~found).astype(float), np.ones(len(found)))
     return BreakpointScore(round_, tuple(np.flatnonzero(moved).tolist()), int(found.sum()), delay, missed)
-
-
-def _mean(totals: Floats, counts: Floats) -> Interval:
-    """Σ totals / Σ counts over the runs, with the percentile interval of bootstrap samples of whole runs."""
-    if not counts.any():
-        return Interval(np.nan, np.nan, np.nan)
-    value = float(totals.sum() / counts.sum())
-    if np.ptp(totals[counts > 0] / counts[counts > 0]) == 0:
-        return Interval(value, np.nan, np.nan)
-    weights = _weights(len(totals))
-    top, bottom = weights @ totals, weights @ counts
-    low, high = np.quantile(top[bottom > 0] / bottom[bottom > 0], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(value, float(low), float(high))
-
-
-@lru_cache(maxsize=4)
-def _weights(runs: int) -> Floats:
-    """(B, R) how often each run is in each bootstrap sample."""
-    return np.random.default_rng(SEED).multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES).astype(np.float64)
-
-
-def _share(counts: Floats, trials: Floats) -> Interval:
-    """Σ counts / Σ trials over the runs, with Clopper and Pearson's interval at the effective number of trials."""
-    if not trials.any():
-        return Interval(np.nan, np.nan, np.nan)
-    value = float(counts.sum() / trials.sum())
-    size = _effective(counts, trials)
-    hits, tail = value * size, (1 - LEVEL) / 2
-    low = beta_quantile(tail, hits, size - hits + 1)
-    return Interval(value, low, beta_quantile(1 - tail, hits + 1, size - hits))
-
-
-def _effective(counts: Floats, trials: Floats) -> float:
-    """How many independent trials would be worth as much as these, of which those of one run depend on each other."""
-    total, value = trials.sum(), counts.sum() / trials.sum()
-    least = float(total**2 / (trials**2).sum())  # Kish's: as if the trials of a run always ended alike
-    spread = float(((counts - value * trials) ** 2).sum()) / total**2  # the variance of the share over runs
-    if value in (0, 1) or len(counts) == 1:
-        return least
-    size = total if spread == 0 else min(value * (1 - value) / spread, total)
-    fewer = (_t_quantile(total - 1) / _t_quantile(len(counts) - 1)) ** 2  # for not knowing the variance
-    return float(np.clip(fewer * size, least, total))
-
-
-def _t_quantile(freedom: float) -> float:
-    """Student's t that holds 95 % between −t and t."""
-    share = beta_quantile(LEVEL, 0.5, freedom / 2)
-    return float((freedom * share / (1 - share)) ** 0.5)
 
 
 def _listed(arms: Sequence[int]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..detections import Interval, Scorecard
+from ..detections import Scorecard
+from ..intervals import Interval
 from ..means import Floats
 from .claims import Judged, Judgement, Verdict
 from .results import Results, summaries
