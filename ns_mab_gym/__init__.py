@@ -12,6 +12,10 @@ from . import envs
 
 if TYPE_CHECKING:
     from . import agents, rewards, theory, worlds, wrappers
+    from .choosing.advice import Advice, recommend
+    from .choosing.best_parameters import Tuned, tune
+    from .choosing.comparison import Comparison, compare
+    from .choosing.sweeps import Sweep, geomspace, sweep
     from .detections import Scorecard, scorecard
     from .play.engine import simulate
     from .play.episode import Trajectory, run_episode
@@ -19,28 +23,46 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Advice",
+    "Comparison",
     "Runs",
     "Scorecard",
+    "Sweep",
     "Trajectory",
+    "Tuned",
     "agents",
+    "compare",
     "envs",
+    "geomspace",
+    "recommend",
     "rewards",
     "run_episode",
     "scorecard",
     "simulate",
+    "sweep",
     "theory",
+    "tune",
     "worlds",
     "wrappers",
 ]
 
 # Loaded on first use, so that a user of the environments alone does not wait for numba to be imported.
 _LAZY = {
+    "Advice": ".choosing.advice",
+    "Comparison": ".choosing.comparison",
     "Runs": ".runs",
     "Scorecard": ".detections",
+    "Sweep": ".choosing.sweeps",
     "Trajectory": ".play.episode",
+    "Tuned": ".choosing.best_parameters",
+    "compare": ".choosing.comparison",
+    "geomspace": ".choosing.sweeps",
+    "recommend": ".choosing.advice",
     "run_episode": ".play.episode",
     "scorecard": ".detections",
     "simulate": ".play.engine",
+    "sweep": ".choosing.sweeps",
+    "tune": ".choosing.best_parameters",
 }
 
 

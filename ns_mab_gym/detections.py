@@ -38,8 +38,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .agents.parts.alarms import CAPACITY
-from .intervals import Interval, mean_of, share_of
 from .means import Floats, Ints, Mask, as_means, breakpoints
+from .run_intervals import Interval, mean_of, share_of
 from .runs import Runs
 
 __all__ = ["BreakpointScore", "Changes", "RunScore", "Scorecard", "changes_of", "score", "scorecard"]

@@ -28,7 +28,7 @@ class Runs:
         suboptimal_pulls: (R, K) N_{i,T}, how often each arm was played while its mean was below the best.
         seeds: R pairs of the environment's and the agent's seed; ``run_episode`` with such a pair plays that run again.
         parameters: the agent's parameters in each of the R runs, without arrays (the oracle's means).
-        seconds: the time spent in the loop, summed over the threads.
+        seconds: the time spent in the loop, summed over the threads or processes.
         arms: (R, T) every arm, if ``record="all"``.
         rewards: (R, T) every reward, if ``record="all"``.
         alarms: the alarms of each run, if the agent has a detector: arrays with the fields ``round`` (after which it

@@ -15,7 +15,7 @@ from toy_detector import Toy
 import ns_mab_gym as nsb
 from ns_mab_gym.agents.parts.alarms import ALARM, CAPACITY
 from ns_mab_gym.detections import Changes, Scorecard, changes_of, score, scorecard
-from ns_mab_gym.intervals import Interval
+from ns_mab_gym.run_intervals import Interval
 from ns_mab_gym.runs import Runs, joined
 
 NAN = math.nan

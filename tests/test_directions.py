@@ -25,6 +25,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "quantile": set(),
     "files": set(),
     "runs": set(),
+    "resampling": set(),
     "module_files": set(),
     "sources": {"module_files"},
     "means": {"agents.core"},
@@ -34,18 +35,26 @@ DIRECTIONS: dict[str, set[str]] = {
     "wrappers": {"agents.core"},
     "play": {"agents.core", "agents.parts", "envs", "means", "quantile", "rewards", "runs", "worlds"},
     "theory": {"agents.core", "means"},
-    "detections": {"agents.parts", "means", "quantile", "runs"},
-    "figures": {"detections", "files", "means", "runs", "theory"},
+    "run_intervals": {"means", "quantile"},
+    "detections": {"agents.parts", "run_intervals", "means", "runs"},
+    "figures": {"detections", "files", "means", "resampling", "runs", "theory"},
     "experiments": {
-        "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "files", "means", "play", "runs",
-        "sources", "theory", "worlds",
+        "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "files", "means", "play",
+        "resampling", "run_intervals", "runs", "sources", "theory", "worlds",
     },
     "experiments.claims": {"experiments", "means", "runs"},
-    "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "runs"},
+    "choosing": {
+        "agents.core", "envs", "experiments", "experiments.report", "figures", "files", "means", "play", "resampling",
+        "run_intervals", "runs", "theory", "worlds",
+    },
+    "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "means", "runs"},
+    "experiments.leaderboard": {
+        "agents", "agents.core", "envs", "experiments", "figures", "files", "play", "resampling", "worlds",
+    },
     "rl": {"agents.core", "play", "runs", "wrappers"},
     "cli": {
-        "agents.core", "envs", "experiments", "experiments.claims", "figures", "means", "module_files", "play",
-        "rewards", "rl", "runs", "theory", "worlds",
+        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "means", "module_files",
+        "play", "rewards", "rl", "runs", "theory", "worlds",
     },
 }  # fmt: skip
 # The doors of the package, which open every room, and the two floors of one house: a room and its own subfolders.

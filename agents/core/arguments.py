@@ -12,11 +12,20 @@ import numpy as np
 __all__ = ["as_integer", "choice", "fraction", "known_parameters", "nearest", "positive", "positive_int"]
 
 
+FEW = 8  # words that are all named even where one of them is close
+
+
 def nearest(given: object, allowed: Iterable[str]) -> str:
-    """A sentence that names the closest allowed word, or all of them if none is close."""
+    """A sentence that names the closest allowed word, and all of them if none is close or if they are few.
+
+    >>> nearest("widow", ["window", "xi"])
+    "did you mean 'window'? choose one of 'window', 'xi'"
+    """
     words = list(allowed)
     close = difflib.get_close_matches(str(given), words, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(map(repr, words))}"
+    guess = [f"did you mean {close[0]!r}?"] if close else []
+    every = [f"choose one of {', '.join(map(repr, words))}"] if not close or 1 < len(words) <= FEW else []
+    return " ".join([*guess, *every])
 
 
 def choice(what: str, given: object, allowed: Collection[str]) -> str:
@@ -51,6 +60,8 @@ def positive_int(what: str, given: object, *, least: int = 1, hint: str = "") ->
             raise TypeError
         value = as_integer(given)
     except TypeError:
+        whole = isinstance(given, float) and given.is_integer() and given >= least
+        hint = f"write {int(given)}" if whole else hint  # type: ignore[call-overload]
         raise TypeError(f"{what} must be {kind}, got {given!r}{hint and '; ' + hint}") from None
     if value < least:
         raise ValueError(f"{what} must be {kind}, got {value}{hint and '; ' + hint}")

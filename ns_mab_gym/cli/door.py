@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import gymnasium as gym
 
 from ..module_files import is_own_code
+from ..play.cores import job_count
 
 __all__ = [
     "GONE_WELL",
@@ -29,6 +30,7 @@ __all__ = [
     "Parser",
     "as_typed",
     "closing",
+    "jobs",
     "leave",
     "natural",
     "positive",
@@ -161,9 +163,17 @@ def natural(text: str) -> int:
     return _at_least(0, text, "an integer of at least 0")
 
 
+def jobs(text: str) -> int:
+    """The value of ``--jobs``: how many threads; −1 means as many as there are cores."""
+    try:
+        return job_count(_integer(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a positive integer, or -1 for all cores, got {text!r}") from None
+
+
 def _at_least(least: int, text: str, kind: str) -> int:
     try:
-        value = int(text)
+        value = _integer(text)
     except ValueError:
         value = least - 1
     if value < least:
@@ -171,7 +181,17 @@ def _at_least(least: int, text: str, kind: str) -> int:
     return value
 
 
+def _integer(text: str) -> int:
+    """The integer that a text means; 1e4 is one too."""
+    try:
+        return int(text)
+    except ValueError:
+        if (number := float(text)).is_integer():
+            return int(number)
+        raise
+
+
 def study_options(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add the options of commands that run a study and write its results to a folder."""
     parser.add_argument("--out", default=folder, help="folder of results (%(default)s)")
-    parser.add_argument("--jobs", type=positive, help="threads (as many as there are cores)")
+    parser.add_argument("--jobs", type=jobs, help="threads; -1, the default, for as many as there are cores")

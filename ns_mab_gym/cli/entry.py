@@ -16,6 +16,9 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "paper": "reproduce the paper's experiments and judge its claims",
     "evaluate": "compare agents on worlds of your choice",
+    "leaderboard": "rank every agent on many kinds of worlds, and your own beside them",
+    "tune": "find the best parameters of an agent for a world",
+    "recommend": "find the agent and the parameters that suit a world",
     "diagnose": "what makes a world hard, and which window fits it",
     "train": "train a deep agent and compare it with the zoo",
     "plot": "draw the means of worlds",
@@ -46,5 +49,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _help() -> str:
-    rows = [f"  {command:<10}{what}" for command, what in COMMANDS.items()]
+    rows = [f"  {command:<13}{what}" for command, what in COMMANDS.items()]
     return "\n".join([f"usage: {PROGRAM} COMMAND …", "", *rows, "", f"{PROGRAM} COMMAND --help tells more of each."])

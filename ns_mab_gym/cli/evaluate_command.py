@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,24 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 RUNS, SEED = 50, 0
-WORDS = ("env", "agents", "runs", "seed", "reference")
+DESCRIPTION = """\
+Compare agents on worlds and write a report that opens in a browser. Name them here, or describe the
+comparison in a TOML file. What is computed is stored: the same command continues where it stopped.
+
+Parameters follow a colon: piecewise:n_arms=3,horizon=1e4 or stationary:mu=0.1,0.5. Several values of an
+agent's parameter, between bars and in quotes, are several agents, as in 'beta-swts:window=100|316|1000';
+the report shows their regret against the parameter.
+
+A TOML file has worlds and agents and, if you like, title, runs, seed and reference. Options have the last word:
+
+  title = "Which memory?"
+  worlds = ["NSBandit-Smooth-v0", "means.csv"]
+  agents = [
+    {agent = "beta-swts", window = {sweep = [100, 316, 1000]}},
+    {agent = "sw-ucb", xi = 0.3, label = "SW-UCB, bold", group = "SW-UCB"},  # a group has a chart of its own
+    {agent = "sw-ucb", xi = 1.2, label = "SW-UCB, shy", group = "SW-UCB", note = "a guess"},
+  ]
+"""
 
 
 def main(
@@ -31,24 +49,27 @@ def main(
 def _parser(command: str) -> Parser:
     parser = Parser(
         command,
-        "Compare agents on worlds and write a report that opens in a browser. Name them here, or describe the\n"
-        "comparison in a TOML file. What is computed is stored: the same command continues where it stopped.",
+        DESCRIPTION,
         (
             "--env NSBandit-Smooth-v0 piecewise:n_arms=3,horizon=5000 --agents beta-swts beta-swts:window=500 random",
+            "--env NSBandit-Abrupt-v0:horizon=1e4 --agents 'beta-swts:window=100|316|1000|3162' sw-ucb --runs 20",
             "--env means.csv --agents my_module:Greedy:epsilon=0.1 ts --runs 20",
             "--env NSBandit-Piecewise-v0 --agents sb3:path=model.zip beta-swts",
-            "comparison.toml --out results/comparison",
+            "comparison.toml --runs 200 --seed 7 --out results/comparison",
         ),
     )
-    parser.add_argument("description", nargs="?", help="a TOML file with worlds, agents, runs, seed and reference")
+    parser.add_argument("description", nargs="?", help="a TOML file, in place of --env and --agents")
     parser.add_argument(
         "--env", nargs="+", metavar="WORLD", help="ids, worlds or files of means, with :parameter=value,… if need be"
     )
     parser.add_argument(
-        "--agents", nargs="+", metavar="AGENT", help="names or package.module:Class, with :parameter=value,…"
+        "--agents",
+        nargs="+",
+        metavar="AGENT",
+        help="names or package.module:Class, with :parameter=value,…; several values as value|value|…",
     )
-    parser.add_argument("--runs", type=positive, help=f"runs of each agent ({RUNS})")
-    parser.add_argument("--seed", type=natural, help=f"from which all seeds are derived ({SEED})")
+    parser.add_argument("--runs", type=positive, help=f"runs of each agent ({RUNS}, or as the file says)")
+    parser.add_argument("--seed", type=natural, help=f"from which all seeds are derived ({SEED}, or as the file says)")
     parser.add_argument("--reference", help="the agent to which the others are compared (the first)")
     study_options(parser, "results/evaluation")
     return parser
@@ -62,20 +83,26 @@ def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None, 
 
 
 def _study(options: argparse.Namespace) -> Study:
-    """The user's comparison as a study, from a file or from the arguments."""
-    from ..experiments import parsing
+    """The user's comparison as a study, from a file or from the arguments, which have the last word."""
+    given = {key: getattr(options, key) for key in ("runs", "seed", "reference") if getattr(options, key) is not None}
+    return _described(options, given) if options.description else _named(options, given)
+
+
+def _described(options: argparse.Namespace, given: Mapping[str, Any]) -> Study:
+    from ..experiments.descriptions import read_study
+
+    for word in ("env", "agents"):
+        if getattr(options, word) is not None:
+            raise ValueError(f"give a description or --{word}, not both: write {word} into {options.description}")
+    study = read_study(options.description)
+    return replace(study, experiments=tuple(replace(each, **given) for each in study.experiments))
+
+
+def _named(options: argparse.Namespace, given: Mapping[str, Any]) -> Study:
+    from ..experiments.parsing import experiment
     from ..experiments.study import Study
 
-    given = [word for word in WORDS if getattr(options, word) is not None]
-    if options.description and given:
-        raise ValueError(f"give a description or --{given[0]}, not both: write {given[0]} into {options.description}")
-    if options.description:
-        return Study(f"Comparison: {Path(options.description).stem}", (parsing.read_toml(options.description),))
     if not options.env or not options.agents:
         raise ValueError("name at least one world (--env) and one agent (--agents), or a TOML file")
-    settings = {
-        "runs": RUNS if options.runs is None else options.runs,
-        "seed": SEED if options.seed is None else options.seed,
-        "reference": options.reference or "",
-    }
-    return Study("Comparison", (parsing.experiment(options.env, options.agents, **settings),))
+    settings = {"runs": RUNS, "seed": SEED, **given}
+    return Study("Comparison", (experiment(options.env, options.agents, **settings),))

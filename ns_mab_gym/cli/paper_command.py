@@ -39,7 +39,10 @@ def _parser(command: str) -> Parser:
         "leave a sentence open, and are shown beside them",
     )
     parser.add_argument(
-        "--horizon", type=positive, default=50_000, help="rounds of each run (%(default)s, as in the paper)"
+        "--horizon",
+        type=positive,
+        default=50_000,
+        help="rounds of each run (%(default)s, as in the paper); with fewer there are no verdicts",
     )
     parser.add_argument("--seed", type=natural, default=0, help="from which all seeds are derived (%(default)s)")
     parser.add_argument(
@@ -50,34 +53,17 @@ def _parser(command: str) -> Parser:
 
 
 def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> list[str]:
-    from ..experiments import paper_study
-    from ..experiments.claims import CLAIMS, UNTESTED, observations
-    from ..experiments.paper_names import HORIZON, RUNS
-    from ..experiments.paper_readings import NOT_TAKEN
-    from ..experiments.pipeline import Pipeline
+    from ..experiments.paper_run import paper_pipeline
     from ..play.engine import simulate as engine
 
-    pipeline = Pipeline(
-        study=paper_study.study(min(options.runs, RUNS), options.horizon, options.seed, zoo=not options.paper_only),
-        folder=Path(options.out),
-        simulate=simulate or engine,
+    pipeline = paper_pipeline(
+        Path(options.out),
+        simulate or engine,
+        runs=options.runs,
+        horizon=options.horizon,
+        seed=options.seed,
+        zoo=not options.paper_only,
         n_jobs=options.jobs,
-        claims=CLAIMS,
-        further_runs=options.runs,
-        untested=UNTESTED,
-        not_taken=NOT_TAKEN,
-        notes=paper_study.NOTES,
-        observe=observations,
-        explanations=True,
         command=typed,
-        warning=_smaller(options.horizon, HORIZON),
     )
     return pipeline.run()
-
-
-def _smaller(horizon: int, papers: int) -> str:
-    """A warning if the horizon is not the paper's, so that the verdicts say nothing about the paper."""
-    if horizon == papers:
-        return ""
-    same = f"the paper's is {papers:,}, and its smooth worlds do not shrink with it"
-    return f"The horizon is {horizon:,} ({same}): these verdicts try the machinery and say nothing about the paper."

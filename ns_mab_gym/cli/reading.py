@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from pathlib import Path
 
 from ..envs.bandit import NSBanditEnv
+from ..experiments.arm_headers import header_of
 from ..experiments.parsing import parse
 from ..experiments.preflight import env_of
 from ..experiments.study import WorldEntry
 from ..means import Floats
-from ..worlds.table import is_number
 
 __all__ = ["means_of"]
 
@@ -30,14 +28,5 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         raise ValueError(f"{words!r} does not tell its means; name a world of this suite or a file of means")
     env.reset(seed=seed)
     if world.file is not None:
-        return world.file.stem, bandit.means, _header(world.file)
+        return world.file.stem, bandit.means, header_of(world.file)
     return re.sub(r"[^\w.=,-]+", "-", world.words), bandit.means, None
-
-
-def _header(file: Path) -> list[str] | None:
-    """The arms' names: the first line of a CSV file, if none of its cells is a number."""
-    if file.suffix.lower() != ".csv":
-        return None
-    with file.open(newline="", encoding="utf-8-sig") as lines:
-        first = next(csv.reader(lines))
-    return None if any(is_number(cell) for cell in first) else first

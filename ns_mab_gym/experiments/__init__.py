@@ -12,8 +12,9 @@ try:
 except ImportError as error:
     raise ImportError(f"experiments need {error.name}: pip install 'ns-mab-gym[experiments]'") from None
 
+from .descriptions import read_toml
 from .identity import code_versions
-from .parsing import parse, read_toml
+from .parsing import parse
 from .results import Results, collect
 from .runner import Outcome, run
 from .store import Store, StoreError

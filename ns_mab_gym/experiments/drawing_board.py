@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
+from ..figures.sweep_plot import Swept
 from ..means import Floats
 from ..runs import Runs
 from . import pictures
@@ -50,6 +51,7 @@ class DrawingBoard:
         self._explained = [self._thread.submit(job.__call__) for job in jobs]
         self._drawn: list[Future[list[Path]]] = [*self._explained]
         self._timelines: dict[tuple[Experiment, WorldEntry], Path] = {}
+        self._sweeps: dict[tuple[Experiment, WorldEntry], list[Swept]] = {}
         self._submit_ready()
 
     def __enter__(self) -> Self:
@@ -78,6 +80,11 @@ class DrawingBoard:
         self.finish()
         return self._timelines
 
+    def sweeps(self) -> dict[tuple[Experiment, WorldEntry], list[Swept]]:
+        """The sweeps by the experiment and the world, once everything is drawn."""
+        self.finish()
+        return self._sweeps
+
     def finish(self) -> list[Path]:
         """Wait until everything is drawn, and return the files."""
         return [path for future in self._drawn for path in future.result()]
@@ -93,8 +100,15 @@ class DrawingBoard:
             shown = Study(self.study.title, (figure.experiment.on(figure.world).without_other_readings(),))
             results = collect(shown, self._blocks)
             figure = figure._replace(experiment=shown.experiments[0])
+        if figure.sweep and asked is not None:
+            return self._draw_sweeps(asked, figure, results)
         job = pictures.figure_job(figure, results, self.means, self.folder, self.drawn_anew)
         return ([] if job is None else job()) + self._draw_alarms(asked, figure, results)
+
+    def _draw_sweeps(self, asked: Experiment, figure: pictures.Planned, results: Results | None) -> list[Path]:
+        swept = self._sweeps[asked, figure.world] = pictures.sweeps_of(figure, results, self.drawn_anew)
+        job = pictures.sweep_job(figure, swept, self.folder)
+        return [] if job is None else job()
 
     def _draw_alarms(self, asked: Experiment | None, figure: pictures.Planned, results: Results | None) -> list[Path]:
         job = pictures.alarm_job(figure, results, self.means, self.folder, self.drawn_anew)

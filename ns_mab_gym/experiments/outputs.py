@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..detections import Scorecard
-from ..intervals import Interval
 from ..means import Floats
+from ..run_intervals import Interval
 from .claims import Judged, Judgement, Verdict
 from .results import Results, summaries
 from .scorecards import cards_on

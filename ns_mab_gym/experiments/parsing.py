@@ -1,22 +1,21 @@
-"""Reads entries from arguments of a command line and from tables of a TOML file."""
+"""Reads worlds and agents from arguments of a command line."""
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from ..agents.core.arguments import known_parameters
 from .study import AgentEntry, Entry, Experiment, WorldEntry
+from .values import is_number, split_outside, value_of
 
-__all__ = ["experiment", "parse", "read_toml"]
+__all__ = ["Sweep", "agents_of", "experiment", "parse", "spread"]
 
 E = TypeVar("E", bound=Entry)
 
-OUTSIDE = re.compile(r",(?![^()]*\))")  # commas that are not within brackets
-SETTINGS = ("worlds", "agents", "runs", "seed", "reference")
+
+class Sweep(list[Any]):
+    """The values of a parameter that is swept."""
 
 
 def parse(kind: type[E], words: str) -> E:
@@ -28,98 +27,87 @@ def parse(kind: type[E], words: str) -> E:
     'my_module:Tide'
     >>> parse(AgentEntry, "restarting:detector=cusum(threshold=5, warmup=50),rate=0.1").kwargs
     {'detector': 'cusum(threshold=5, warmup=50)', 'rate': 0.1}
+    >>> parse(WorldEntry, "stationary:mu=0.1,0.5,horizon=1e4").kwargs  # a list, and an integer in short
+    {'horizon': 10000, 'mu': (0.1, 0.5)}
     """
+    name, parameters = _read(words)
+    for key, value in parameters.items():
+        if isinstance(value, Sweep):
+            raise ValueError(f"{words!r} has several values of {key}: only agents of a comparison can be swept")
+    return kind.of(name, **parameters)
+
+
+def agents_of(words: str) -> list[AgentEntry]:
+    """The agents that a text on a command line describes: one, or one for each value of a swept parameter.
+
+    >>> [agent.words for agent in agents_of("beta-swts:window=100|316")]
+    ['beta-swts:window=100', 'beta-swts:window=316']
+    """
+    return spread(*_read(words))
+
+
+def _read(words: str) -> tuple[str, dict[str, Any]]:
+    """The name in a text, and the parameters."""
     parts = words.split(":")
     named = next((n for n, part in enumerate(parts) if n > 0 and "=" in part), len(parts))
-    name, settings = ":".join(parts[:named]), ":".join(parts[named:])
-    return kind.of(name, **dict(_setting(words, each) for each in OUTSIDE.split(settings) if each))
+    parameters: dict[str, Any] = {}
+    for setting in _settings(":".join(parts[named:])):
+        key, equals, text = setting.partition("=")
+        if not (key.isidentifier() and equals and all(split_outside(text, "|") or [""])):
+            raise ValueError(f"cannot read {setting!r} in {words!r}; write name:parameter=value,parameter=value")
+        if key in parameters:
+            raise ValueError(f"{key} is given twice in {words!r}; several values of an agent are written {key}=1|2")
+        parameters[key] = _value(text)
+    return ":".join(parts[:named]), parameters
 
 
-def _setting(words: str, setting: str) -> tuple[str, Any]:
-    key, equals, value = setting.partition("=")
-    if not (key.isidentifier() and equals and value):
-        raise ValueError(f"cannot read {setting!r} in {words!r}; write name:parameter=value,parameter=value")
-    return key, _value(value)
+def _settings(text: str) -> list[str]:
+    """The settings between the commas of a text; numbers after a comma go on with the list that a setting began."""
+    settings: list[str] = []
+    for piece in filter(None, split_outside(text, ",")):
+        if settings and is_number(value_of(piece)):
+            settings[-1] += f",{piece}"
+        else:
+            settings.append(piece)
+    return settings
 
 
 def _value(text: str) -> Any:
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            pass
-    return {"true": True, "false": False}.get(text.lower(), text)
+    """The value of a setting: of one between bars, if there are several."""
+    lists = (f"[{each}]" if len(split_outside(each, ",")) > 1 else each for each in split_outside(text, "|"))
+    values = [value_of(each) for each in lists]
+    return Sweep(values) if len(values) > 1 else values[0]
 
 
-def read_toml(path: str | Path) -> Experiment:
-    """The experiment that a TOML file describes.
+def spread(name: str, parameters: Mapping[str, Any], label: str = "", **about: str) -> list[AgentEntry]:
+    """One agent, or one for each value of the parameter that is swept.
 
-    Worlds and agents are strings or tables; in a table, what is neither the name nor the label is a parameter::
-
-        runs = 20
-        worlds = ["NSBandit-Smooth-v0", "means.csv"]    # a file is looked for beside the description
-
-        [[agents]]
-        agent = "beta-swts"
-        window = 500
-        label = "short memory"
+    Args:
+        name: the agent's.
+        parameters: a swept one has a :class:`Sweep` for its value.
+        label: its label, to which a swept parameter is added.
+        about: its note and group.
     """
-    file = Path(path)
-    try:
-        content = file.read_text(encoding="utf-8")
-        described = tomllib.loads(content)
-    except OSError as error:
-        raise ValueError(f"cannot read the description {str(file)!r}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{str(file)!r} is not a text file in UTF-8: {error}") from None
-    except tomllib.TOMLDecodeError as error:  # its message names line and column, except at the end of the file
-        where = str(error).replace("at end of document", f"at line {len(content.splitlines())}, the end of the file")
-        raise ValueError(f"{str(file)!r} is not valid TOML: {where}") from None
-    try:
-        return _experiment(described, file.parent)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{str(file)!r}: {error}") from None
-
-
-def _experiment(described: Mapping[str, Any], folder: Path) -> Experiment:
-    known_parameters("the description", described, SETTINGS)
-    settings = dict(described)
-    for key in ("worlds", "agents"):
-        if not isinstance(settings.get(key), list) or not settings[key]:
-            raise ValueError(f"{key} must be a list of words or tables, got {settings.get(key)!r}")
-    return Experiment(
-        worlds=tuple(_beside(_entry(WorldEntry, "env", each), folder) for each in settings.pop("worlds")),
-        agents=tuple(_entry(AgentEntry, "agent", each) for each in settings.pop("agents")),
-        **settings,
-    )
-
-
-def _entry(kind: type[E], key: str, given: str | Mapping[str, Any]) -> E:
-    if isinstance(given, str):
-        return parse(kind, given)
-    if not isinstance(given, Mapping) or not isinstance(given.get(key), str):
-        raise ValueError(f'an entry is words or a table with {key} = "…", got {given!r}')
-    parameters = dict(given)
-    return kind.of(parameters.pop(key), **parameters)
-
-
-def _beside(world: WorldEntry, folder: Path) -> WorldEntry:
-    """The world, with the path of its file of means taken relative to the folder of the description."""
-    if world.file is None or world.file.is_absolute():
-        return world
-    return WorldEntry.of(
-        world.name,
-        label=world.label,
-        note=world.note,
-        group=world.group,
-        **(world.kwargs | {"path": str(folder / world.file)}),
-    )
+    swept = [key for key, value in parameters.items() if isinstance(value, Sweep)]
+    if not swept:
+        return [AgentEntry.of(name, label=label, **about, **parameters)]
+    if len(swept) > 1:
+        raise ValueError(f"agent {name!r} sweeps {' and '.join(swept)}; sweep one parameter and fix the others")
+    (key,) = swept
+    rest = {other: value for other, value in parameters.items() if other != key}
+    family = label or AgentEntry.of(name, **rest).words
+    entries = [AgentEntry.of(name, **about, **rest, **{key: value}) for value in parameters[key]]
+    if len(set(entries)) < max(2, len(entries)):
+        raise ValueError(f"a sweep needs two or more different values, got {key} = {list(parameters[key])} of {name!r}")
+    if label:
+        entries = [replace(entry, label=f"{label}, {key}={entry.kwargs[key]}") for entry in entries]
+    return [entry.in_sweep(key, family) for entry in entries]
 
 
 def experiment(envs: Sequence[str], agents: Sequence[str], **settings: Any) -> Experiment:
     """The experiment that the arguments of a command line describe."""
     return Experiment(
         worlds=tuple(parse(WorldEntry, words) for words in envs),
-        agents=tuple(parse(AgentEntry, words) for words in agents),
+        agents=tuple(agent for words in agents for agent in agents_of(words)),
         **settings,
     )

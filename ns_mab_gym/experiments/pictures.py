@@ -1,4 +1,4 @@
-"""Figures, as PNG and SVG: means, regret, sensitivity and alarms of every world, and two that explain the theory.
+"""Figures, as PNG and SVG: means, regret, sensitivity, sweeps and alarms of each world, and two that explain theory.
 
 Every figure is a :class:`~ns_mab_gym.figures.drawing_jobs.FigureJob`, to be drawn here, in a thread
 or in another process.
@@ -7,6 +7,7 @@ or in another process.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -17,21 +18,37 @@ from ..figures.drawing_jobs import FigureJob
 from ..figures.explanations import learnable_figure, pseudophase_figure
 from ..figures.regret_plots import Member, regret_figure, sensitivity_figure
 from ..figures.survey_plot import Dot, survey_figure
+from ..figures.sweep_plot import Swept, sweep_figure
 from ..figures.world_means import means_figure, phase_starts
 from ..means import Floats
+from .arm_headers import names_in_file
 from .paper_names import ALGORITHMS
 from .results import Results
 from .scorecards import cards_on
 from .study import Experiment, Study, WorldEntry
+from .sweep_results import swept_on
 from .units import Unit, blocks_of
 from .zoo_study import BLIND
 
-__all__ = ["DESCRIPTIONS", "Planned", "alarm_job", "draw", "explanation_jobs", "families_of", "figure_job", "planned"]
+__all__ = [
+    "DESCRIPTIONS",
+    "Planned",
+    "alarm_job",
+    "draw",
+    "explanation_jobs",
+    "families_of",
+    "figure_job",
+    "planned",
+    "sweep_job",
+    "sweeps_of",
+]
 
 DESCRIPTIONS = (
     "Window sizes against learnable sets: the longer the window, the longer it looks back past a change.",
     "Phases against pseudophases: a pseudophase is what is left of a phase when the window has forgotten the last one.",
 )
+
+LONGEST = 60  # bytes of a label in the name of a file
 
 
 class Planned(NamedTuple):
@@ -40,6 +57,13 @@ class Planned(NamedTuple):
     name: str  # of its files, without their endings
     world: WorldEntry
     experiment: Experiment | None = None
+    kind: str = "means"  # or "regret", "sensitivity" (a panel for each family), "sweep", "zoo"
+    alarms: bool = False  # whether it is accompanied by a figure of alarms, if there are any
+
+    @property
+    def sweep(self) -> bool:
+        """Whether it shows the final regrets of sweeps, instead of curves."""
+        return self.kind == "sweep"
 
     def needs(self) -> list[Unit]:
         """The units of work whose runs it shows."""
@@ -53,9 +77,23 @@ def planned(study: Study) -> list[Planned]:
     """Every figure of a study, in the order of its worlds."""
     figures = [Planned(f"{slug(world.label)}-means", world) for world in study.worlds]
     for experiment in study.experiments:
-        kind = "zoo" if experiment.survey else "sensitivity" if experiment.groups else "regret"
-        figures += [Planned(f"{slug(world.label)}-{kind}", world, experiment) for world in experiment.worlds]
+        for world in experiment.worlds:
+            first, *others = _kinds(study, experiment, world)
+            figures.append(Planned(f"{slug(world.label)}-{first}", world, experiment, first, alarms=True))
+            figures += [Planned(f"{slug(world.label)}-{kind}", world, experiment, kind) for kind in others]
     return _told_apart(figures)
+
+
+def _kinds(study: Study, experiment: Experiment, world: WorldEntry) -> list[str]:
+    """Which figures show what an experiment's agents did on a world."""
+    if experiment.survey:
+        return ["zoo"]
+    shown = {
+        "regret": study.in_one_chart(experiment, world),
+        "sensitivity": bool(experiment.groups),
+        "sweep": bool(experiment.sweeps),
+    }
+    return [kind for kind, needed in shown.items() if needed]
 
 
 def _told_apart(figures: Sequence[Planned]) -> list[Planned]:
@@ -81,11 +119,13 @@ def draw(
         drawn_anew: the labels of worlds whose means differ from run to run.
     """
     folder.mkdir(exist_ok=True)
-    jobs = [
-        make(figure, results, means, folder, drawn_anew)
-        for figure in planned(results.study)
-        for make in (figure_job, alarm_job)
-    ]
+    jobs: list[FigureJob | None] = []
+    for figure in planned(results.study):
+        if figure.sweep:
+            jobs.append(sweep_job(figure, sweeps_of(figure, results, drawn_anew), folder))
+        else:
+            jobs.append(figure_job(figure, results, means, folder, drawn_anew))
+            jobs.append(alarm_job(figure, results, means, folder, drawn_anew))
     return [path for job in jobs if job is not None for path in job()]
 
 
@@ -101,16 +141,32 @@ def figure_job(
     instance = means[world.label]
     if figure.experiment is None:
         title = f"{world.label} (as in the first run)" if anew else world.label
-        return None if instance is None else FigureJob(folder, figure.name, means_figure, (instance, title))
+        if instance is None:
+            return None
+        arms = names_in_file(world, instance.shape[1])
+        return FigureJob(folder, figure.name, means_figure, (instance, title, arms))
     assert results is not None
     if figure.experiment.survey:
         dots = dots_of(results, figure.experiment, world)
         return FigureJob(folder, figure.name, survey_figure, (dots, f"{world.label}: the whole zoo"))
-    if families := families_of(results, figure.experiment, world):
+    if figure.kind == "sensitivity":
+        families = families_of(results, figure.experiment, world)
         return FigureJob(folder, figure.name, sensitivity_figure, (families, world.label))
     phases = [] if anew else phase_starts(instance)
     shown = results.of(figure.experiment, world), world.label, phases, results.notes(world)
     return FigureJob(folder, figure.name, regret_figure, shown)
+
+
+def sweeps_of(figure: Planned, results: Results | None, drawn_anew: Collection[str]) -> list[Swept]:
+    """The sweeps that a planned figure shows."""
+    assert figure.experiment is not None
+    assert results is not None
+    return swept_on(results, figure.experiment, figure.world, figure.world.label in drawn_anew)
+
+
+def sweep_job(figure: Planned, swept: Sequence[Swept], folder: Path) -> FigureJob | None:
+    """The figure of sweeps as a job; None if there are none."""
+    return FigureJob(folder, figure.name, sweep_figure, (swept, figure.world.label)) if swept else None
 
 
 def alarm_job(
@@ -121,7 +177,7 @@ def alarm_job(
     drawn_anew: Collection[str],
 ) -> FigureJob | None:
     """The alarms of the agents of a planned figure as another one; None if they have none that can be scored."""
-    if figure.experiment is None or results is None:
+    if figure.experiment is None or results is None or not figure.alarms:
         return None
     label = figure.world.label
     shown = figure.experiment.without_other_readings()
@@ -154,5 +210,11 @@ def explanation_jobs(folder: Path) -> list[FigureJob]:
 
 
 def slug(label: str) -> str:
-    """A label as part of a file name."""
-    return re.sub(r"[^a-z0-9.]+", "-", label.lower().replace("σ", "sigma")).strip("-.")[:60] or "world"
+    """A label as part of a file name: letters of any script, none of which differ in case alone.
+
+    >>> slug("Smooth, σ = 0.0001"), slug("Été/été"), slug("天気"), slug("?!")
+    ('smooth-sigma-0.0001', 'été-été', '天気', 'world')
+    """
+    folded = unicodedata.normalize("NFC", label.casefold().replace("σ", "sigma"))
+    name = re.sub(r"[^\w.]+", "-", folded).strip("-.")
+    return name.encode()[:LONGEST].decode(errors="ignore").strip("-.") or "world"

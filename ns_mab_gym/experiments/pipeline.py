@@ -114,11 +114,15 @@ class Pipeline:
             self.untested,
             self.not_taken,
             board.timelines() if any_alarms(results) else {},
+            board.sweeps() if any(experiment.sweeps for experiment in self.study.experiments) else {},
         )
         write_atomically(self.folder / "table.parquet", tidy_table(results))
         write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))
+        (self.folder / "detections.csv").unlink(missing_ok=True)
         if (detections := outputs.detections_csv(results, board.means, board.drawn_anew)) is not None:
             write_atomically(self.folder / "detections.csv", detections)
+        for name in ("claims.json", "claims.md"):  # of another question, such as another horizon
+            (self.folder / name).unlink(missing_ok=True)
         if judged:
             write_atomically(self.folder / "claims.json", outputs.claims_json(judged))
             write_atomically(self.folder / "claims.md", self._claims_page(judged, [*page.footnotes(), *notes]))
@@ -165,19 +169,21 @@ class Pipeline:
         experiments = self.study.experiments
         agents = {agent.label for experiment in experiments for agent in experiment.agents}
         runs = ", ".join(map(str, dict.fromkeys(experiment.runs for experiment in experiments)))
-        counts = f"{len(self.study.worlds)} worlds, {len(agents)} agents, {runs} runs each"
+        counts = f"{_counted(len(self.study.worlds), 'world')}, {_counted(len(agents), 'agent')}, {runs} runs each"
         return f"{counts}; runs of the same number share their luck."
 
     def _settings(self, results: Results, outcome: Outcome, more: Outcome, seconds: float) -> list[tuple[str, Any]]:
         seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)
         horizons = dict.fromkeys(c.horizon for curves in results.curves.values() for c in curves.values())
+        played = f"{len(more.blocks)}, of which {len(more.computed)} were computed now"
+        further = [("units of further runs", played)] if self.claims else []
         return [
             ("command", self.command),
             ("date", _now()),
             ("horizon T", ", ".join(f"{horizon:,}" for horizon in horizons)),
             ("seed", ", ".join(map(str, seeds))),
             ("units of work", f"{len(outcome.blocks)}, of which {len(outcome.computed)} were computed now"),
-            ("units of further runs", f"{len(more.blocks)}, of which {len(more.computed)} were computed now"),
+            *further,
             (
                 "engine time of all units",
                 f"{sum(block.seconds for block in outcome.blocks.values()):.1f} s, over all threads",
@@ -203,6 +209,10 @@ class Pipeline:
             work += f" ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
         warning = [self.warning] if self.warning else []
         return [*warning, *outputs.verdict_lines(judged), work, f"report: {self.report}"]
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _now() -> str:

@@ -49,7 +49,10 @@ def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
     try:
         _check_player(agent, env)
     except Exception as error:  # whatever an agent's constructor raises, the reader needs the agent's name
-        raise ValueError(f"agent {agent.label!r} on {world.label!r}: {_said(error)}") from error
+        said = f"agent {agent.label!r} on {world.label!r}: {_said(error)}"
+        lists = [key for key, value in agent.parameters if isinstance(value, tuple)]
+        hint = f"; several values to compare are written {lists[0]}=100|1000" if lists else ""
+        raise ValueError(said + hint) from error
 
 
 def _said(error: Exception) -> str:

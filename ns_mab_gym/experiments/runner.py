@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from ..agents.core.arguments import positive_int
+from ..play.cores import job_count
 from ..runs import Runs
 from .store import Store
 from .study import Study
@@ -72,13 +71,13 @@ def run(
         store: where results are read and written.
         simulate: the engine, ``nsb.simulate`` or a function with the same arguments and result.
         progress: receives progress updates.
-        n_jobs: how many threads; by default as many as there are cores.
+        n_jobs: how many threads; as many as there are cores for None or -1.
         executor: computes units elsewhere (a process pool, ``dask.distributed.Client.get_executor()``, MPI); by
             default they are computed here, as many at once as there are threads.
         ready: called with every unit as soon as its runs are available, also with those stored before.
         beside: stored units that stay where they are although the study does not ask for them.
     """
-    threads = positive_int("n_jobs", n_jobs) if n_jobs is not None else os.cpu_count() or 1
+    threads = job_count(n_jobs)
     units = units_of(study)
     store.tidy([*units, *beside])
     blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..agents.core.arguments import choice, positive_int
+from .values import is_number
 
 __all__ = ["AgentEntry", "Experiment", "Study", "WorldEntry"]
 
@@ -24,7 +25,7 @@ class Entry:
         parameters: pairs of a parameter and its value, in alphabetical order.
         label: what tables and figures call it; by default the entry as text.
         note: what must be said wherever its result is shown.
-        group: the family to which it belongs, if an experiment varies one thing within families.
+        group: the family to which it belongs: the agents of a family share a chart, as variants of one algorithm do.
     """
 
     name: str
@@ -76,9 +77,13 @@ class AgentEntry(Entry):
     Attributes:
         stands_for: the label of the agent in whose place this one can be looked at, if it is another reading of it:
             it is shown beside that agent, and not ranked with the others.
+        swept: the parameter in which it differs from the other agents of its sweep, if it is part of one.
+        family: what the agents of its sweep are called together.
     """
 
     stands_for: str = ""
+    swept: str = ""
+    family: str = ""
 
     @property
     def blind(self) -> bool:
@@ -88,6 +93,10 @@ class AgentEntry(Entry):
     def standing_for(self, label: str) -> AgentEntry:
         """The same entry as another reading of an agent."""
         return replace(self, stands_for=label)
+
+    def in_sweep(self, parameter: str, family: str) -> AgentEntry:
+        """The same entry as one of several that differ in a parameter."""
+        return replace(self, swept=parameter, family=family)
 
 
 @dataclass(frozen=True)
@@ -168,11 +177,23 @@ class Experiment:
 
     @property
     def groups(self) -> dict[str, list[AgentEntry]]:
-        """The compared agents by their families; empty if there are none."""
+        """The compared agents by their families; those that belong to none are left out."""
         families: dict[str, list[AgentEntry]] = {}
         for agent in self.ranked:
-            families.setdefault(agent.group, []).append(agent)
-        return families if set(families) != {""} else {}
+            if agent.group:
+                families.setdefault(agent.group, []).append(agent)
+        return families
+
+    @property
+    def sweeps(self) -> dict[tuple[str, str], list[AgentEntry]]:
+        """The agents of every sweep over numbers, from the least to the largest, by its parameter and its family."""
+        found: dict[tuple[str, str], list[AgentEntry]] = {}
+        for agent in self.ranked:
+            if agent.swept and is_number(agent.kwargs.get(agent.swept)):
+                found.setdefault((agent.swept, agent.family), []).append(agent)
+        for (parameter, _), agents in found.items():
+            agents.sort(key=lambda agent, parameter=parameter: agent.kwargs[parameter])  # type: ignore[misc]
+        return {sweep: agents for sweep, agents in found.items() if len(agents) > 1}
 
 
 @dataclass(frozen=True)
@@ -191,6 +212,12 @@ class Study:
     def worlds(self) -> tuple[WorldEntry, ...]:
         """Every world once, in order of appearance."""
         return tuple(dict.fromkeys(world for experiment in self.experiments for world in experiment.worlds))
+
+    def in_one_chart(self, experiment: Experiment, world: WorldEntry) -> bool:
+        """Whether all agents of an experiment share a chart: unless each is in its family's, and others share one."""
+        here = [each for each in self.experiments if world in each.worlds and not each.survey]
+        in_families = all(agent.group for agent in experiment.ranked)
+        return not in_families or all(each.groups for each in here)
 
 
 class Settings(dict[str, Any]):
@@ -212,6 +239,8 @@ def _in_words(name: str, parameters: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{','.join(map(_word, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

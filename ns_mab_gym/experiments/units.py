@@ -51,7 +51,7 @@ class Unit:
     def file_name(self, code: str) -> str:
         """A name that people can read and that differs whenever the identity does."""
         parts = (self.world.words, self.agent.words, f"{self.first_run}-{self.first_run + self.runs - 1}")
-        readable = "--".join(re.sub(r"[^\w.=,-]+", "_", part)[:60] for part in parts)
+        readable = "--".join(re.sub(r"[^\w.=,-]+", "_", part).encode()[:60].decode(errors="ignore") for part in parts)
         return f"{readable}--{self.identity(code)[:16]}.parquet"
 
 

@@ -122,7 +122,7 @@ def _has_breakpoints(card: Scorecard) -> bool:
 def _in_words(card: Scorecard) -> str:
     """What stands at the end of a row.
 
-    >>> from ns_mab_gym.intervals import Interval
+    >>> from ns_mab_gym.run_intervals import Interval
     >>> from types import SimpleNamespace
     >>> half = Interval(0.5, 0.25, 0.75)
     >>> run = SimpleNamespace(rounds=[51])

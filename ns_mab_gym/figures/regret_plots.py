@@ -14,7 +14,18 @@ from .line_labels import Label, labels_height
 from .sheet import canvas
 from .style import BLACK, DASHED, draw_band, line_style, sequence, shade_phases, styled
 
-__all__ = ["Family", "Member", "family_styles", "regret_figure", "sensitivity_figure"]
+__all__ = [
+    "REGRET",
+    "Drawn",
+    "Family",
+    "Member",
+    "axis_limit",
+    "draw_curve",
+    "family_styles",
+    "panel_tops",
+    "regret_figure",
+    "sensitivity_figure",
+]
 
 ZOOM = 3.0  # where the worst has this many times the regret of the best, a second panel shows the better half
 POINTS = 250  # of a curve: more would be closer than two pixels
@@ -61,7 +72,7 @@ def regret_figure(
         notes: what must be said of some of them, by label; they get a star.
     """
     notes = notes or {}
-    tops = _tops([float(runs.final.mean()) for runs in curves.values()])
+    tops = panel_tops([float(runs.final.mean()) for runs in curves.values()])
     sheet = canvas(10.4 if len(tops) > 1 else 7.2, [max(HEIGHT, labels_height(len(curves)))], [len(tops)])
     labels = {
         axes: _draw_panel(axes, curves, changes, top, notes) for axes, top in zip(sheet.rows[0], tops, strict=True)
@@ -73,7 +84,7 @@ def regret_figure(
     return sheet.settle(labels, [f"* {label}: {note}" for label, note in notes.items() if label in curves])
 
 
-def _tops(finals: Sequence[float]) -> list[float | None]:
+def panel_tops(finals: Sequence[float]) -> list[float | None]:
     """Up to which regret each panel shows the curves: all of it, and what the better half reaches if it lies low."""
     ordered = sorted(finals)
     low = ordered[max(len(ordered) // 2 - 1, 0)]
@@ -85,21 +96,21 @@ def _draw_panel(
     axes: Axes, curves: Mapping[str, Runs], changes: Sequence[int], top: float | None, notes: Mapping[str, str]
 ) -> list[Label]:
     drawn = [
-        _draw_curve(axes, f"{label}*" if label in notes else label, runs, linewidth=1.5, **line_style(index))
+        draw_curve(axes, f"{label}*" if label in notes else label, runs, linewidth=1.5, **line_style(index))
         for index, (label, runs) in enumerate(curves.items())
     ]
     horizon = max(runs.horizon for runs in curves.values())
     shade_phases(axes, changes, horizon)
-    axes.set(xlim=(0, horizon), xlabel="round", ylim=(0, _limit(drawn) if top is None else top))
+    axes.set(xlim=(0, horizon), xlabel="round", ylim=(0, axis_limit(drawn) if top is None else top))
     return [curve.label for curve in drawn if top is None or curve.label.value <= top]
 
 
-def _limit(drawn: Sequence[Drawn]) -> float:
+def axis_limit(drawn: Sequence[Drawn]) -> float:
     """The upper end of an axis of regret; 1 where there is no regret."""
     return 1.05 * max(curve.top for curve in drawn) or 1.0
 
 
-def _draw_curve(axes: Axes, name: str, runs: Runs, **style: Any) -> Drawn:
+def draw_curve(axes: Axes, name: str, runs: Runs, **style: Any) -> Drawn:
     """The mean of some runs, from no regret after no round, with a band of one standard deviation."""
     count = len(runs.rounds)
     chosen = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.intp))
@@ -122,12 +133,12 @@ def sensitivity_figure(families: Mapping[str, Family], title: str) -> Figure:
     sheet = canvas(max(10.4, 3.6 * len(families)), [max(HEIGHT, labels_height(largest))], [len(families)])
     drawn = {
         axes: [
-            _draw_curve(axes, str(member), member.runs, **style)
+            draw_curve(axes, str(member), member.runs, **style)
             for member, style in zip(members, family_styles(members), strict=True)
         ]
         for axes, members in zip(sheet.rows[0], families.values(), strict=True)
     }
-    limit = max(map(_limit, drawn.values()))
+    limit = max(map(axis_limit, drawn.values()))
     for axes, (family, members) in zip(drawn, families.items(), strict=True):
         axes.set(xlim=(0, members[0].runs.horizon), ylim=(0, limit), xlabel="round", title=family)
         axes.tick_params(labelleft=axes is sheet.rows[0][0])

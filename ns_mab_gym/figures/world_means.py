@@ -27,11 +27,11 @@ RIBBON = 0.18  # inches
 
 
 @styled()
-def means_figure(means: Floats, title: str) -> Figure:
-    """The means of a world; above them a ribbon that says which arm is best."""
+def means_figure(means: Floats, title: str, names: Sequence[str] | None = None) -> Figure:
+    """The means of a world; above them a ribbon that says which arm is best. See :func:`draw_world` for the names."""
     sheet = canvas(7.2, [RIBBON, 2.9])
     [ribbon], [axes] = sheet.rows
-    labels = draw_world(ribbon, axes, means)
+    labels = draw_world(ribbon, axes, means, names)
     ribbon.set_title(title)
     axes.set(xlabel="round", ylabel="mean reward")
     return sheet.settle({axes: labels})

@@ -22,8 +22,9 @@ from ..rewards import Law
 from ..runs import Runs
 from ..worlds.world import World
 from .episode import Trajectory, check_match, run_episode
+from .recording import note_alarms
 
-__all__ = ["Match", "known_of", "note_alarms"]
+__all__ = ["Match", "known_of"]
 
 
 class Match:
@@ -78,6 +79,13 @@ class Match:
         if isinstance(self.agent, str):
             return kind(self.agent)
         return self.agent if isinstance(self.agent, type) else type(self.agent)
+
+    def portable(self) -> Match:
+        """The same pairing with the agent's class instead of its name, which another process may not know."""
+        sent = copy.copy(self)
+        if self.to_be_made:
+            sent.agent = self.kind
+        return sent
 
     def instance(self, seed: int) -> tuple[npt.NDArray[np.float64], Knowledge, np.random.Generator]:
         """The means that the environment plays after ``reset(seed=seed)``, their facts, and the luck's generator."""
@@ -149,12 +157,6 @@ class Match:
         if played.regret is None or played.suboptimal_pulls is None:
             raise ValueError(f"{env} does not tell its means: its info needs 'mu' for simulate to account regret")
         return played, _plain(getattr(agent, "parameters", {}))
-
-
-def note_alarms(runs: Runs, run: int, alarms: npt.NDArray[np.void] | None) -> None:
-    """Keep the alarms of a run, if its agent logs any."""
-    if runs.alarms is not None and alarms is not None:
-        runs.alarms[run] = alarms
 
 
 def _plays_a_rule(kind: type) -> bool:

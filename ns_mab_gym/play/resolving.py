@@ -1,14 +1,16 @@
-"""Turns what a user names into objects: environments from ids and worlds, agents from names and saved models."""
+"""Turns what users name into objects: environments from ids, worlds and tables, agents from names and saved models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike, fspath
 from typing import Any
 
 import gymnasium as gym
 
 from ..agents.core.arguments import known_parameters
 from ..agents.core.registry import load_path, looks_like_path
+from ..means import as_means
 from ..worlds import catalogue
 from ..worlds.world import World
 
@@ -16,6 +18,7 @@ __all__ = ["MODELS", "as_agent", "as_env", "names_a_world"]
 
 # name of a kind of saved models: the function that loads one, and the parameters that it takes.
 MODELS = {"sb3": ("ns_mab_gym.rl.sb3_agent:SB3Agent.load", ("path", "algo", "deterministic", "name"))}
+TABLES = (".csv", ".parquet", ".npz")  # the endings of files that hold means
 
 
 def names_a_world(env: object) -> bool:
@@ -28,20 +31,48 @@ def names_a_world(env: object) -> bool:
 
 
 def as_env(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
-    """The environment of an id or of a world (an object, a class or a name); an environment is returned as it is."""
+    """The environment of an id, of a world (an object, a class or a name) or of a table of means (an array or a file).
+
+    An environment is returned as it is.
+    """
     if isinstance(env, World) or (isinstance(env, type) and issubclass(env, World)) or names_a_world(env):
-        world = env if isinstance(env, World) else None
-        own = {} if world else {key: kwargs[key] for key in _parameters(env) if key in kwargs}
+        return _env_of_world(env, kwargs)
+    if given := _table(env):
+        own = {key: kwargs[key] for key in ("horizon", "n_arms") if key in kwargs}
         others = {key: value for key, value in kwargs.items() if key not in own}
-        made = world or (env(**own) if isinstance(env, type) else catalogue.make(env, **own))
-        return gym.make("NSBandit-v0", world=made, **others)
+        return gym.make("NSBandit-v0", world=catalogue.make("table", **given, **own), **others)
     if isinstance(env, str):
         return gym.make(env, **kwargs)
+    if not isinstance(env, gym.Env):
+        raise TypeError(
+            f"env must be an id, a world or an environment, got {env!r}; means are given as an array of T rows and K "
+            f"columns, or as the path of a file that holds one ({', '.join(TABLES)})"
+        )
     if kwargs:
         raise TypeError("env_kwargs go with an id or a world; this environment is already made")
-    if not isinstance(env, gym.Env):
-        raise TypeError(f"env must be an id, a world or an environment, got {env!r}")
     return env
+
+
+def _env_of_world(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
+    world = env if isinstance(env, World) else None
+    own = {} if world else {key: kwargs[key] for key in _parameters(env) if key in kwargs}
+    others = {key: value for key, value in kwargs.items() if key not in own}
+    made = world or (env(**own) if isinstance(env, type) else catalogue.make(env, **own))
+    return gym.make("NSBandit-v0", world=made, **others)
+
+
+def _table(env: Any) -> dict[str, Any]:
+    """The argument of a table world, if this is an array of means or the path of a file; else none."""
+    if isinstance(env, PathLike) or (isinstance(env, str) and _names_a_file(env)):
+        return {"path": fspath(env)}
+    listed = isinstance(env, list | tuple) and not any(isinstance(row, str) for row in env)
+    if listed or (hasattr(env, "__array__") and not isinstance(env, gym.Env | type)):
+        return {"rows": as_means(env, "env")}
+    return {}
+
+
+def _names_a_file(name: str) -> bool:
+    return name.lower().endswith(TABLES) and name not in gym.registry
 
 
 def _parameters(world: Any) -> tuple[str, ...]:

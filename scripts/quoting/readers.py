@@ -1,4 +1,4 @@
-"""Figures from the folders that ``ns-mab-gym paper`` and ``ns-mab-gym train`` write."""
+"""Figures from the folders that ``ns-mab-gym paper``, ``train`` and ``leaderboard`` write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ns_mab_gym.experiments.zoo_study import BLIND
 from ns_mab_gym.rl.held_out import HELD_OUT, SEED
 from ns_mab_gym.theory import window_grid
 
-__all__ = ["paper_figures", "training_figures"]
+__all__ = ["leaderboard_figures", "paper_figures", "training_figures"]
+
+TOP = 5  # places of the leaderboard that are quoted
 
 
 def paper_figures(folder: Path) -> dict[str, Any]:
@@ -102,3 +104,15 @@ def best_window(env: str, env_kwargs: dict[str, Any], runs: int) -> dict[str, An
     best = min(played, key=lambda window: float(played[window].final.mean()))
     final = played[best].final
     return {"window": best, "regret": _rounded(final.mean(), final.std(ddof=1) / len(final) ** 0.5)}
+
+
+def leaderboard_figures(folder: Path) -> dict[str, Any]:
+    """The size of a leaderboard and the first of each division, with rank, interval and regret relative to the best."""
+    written = json.loads((folder / "leaderboard.json").read_text(encoding="utf-8"))
+    kept = ("label", "place", "rank", "low", "high", "to_best")
+    divisions = written["divisions"]
+    return {
+        "worlds": written["about"]["worlds"],
+        "agents": max(map(len, divisions.values())),
+        "first": {name: [{key: row[key] for key in kept} for row in rows[:TOP]] for name, rows in divisions.items()},
+    }

@@ -212,6 +212,18 @@ def held_out(figures: Figures) -> str:
     return table((f"agent, {measured['runs']} instances", "regret in round T"), rows)
 
 
+def leaderboard(figures: Figures) -> str:
+    """The first five of each division of the leaderboard: mean rank with its interval, regret relative to the best."""
+    measured = figures["leaderboard"]["figures"]
+    first = measured["first"]
+
+    def cell(row: dict[str, Any]) -> str:
+        return f"`{row['label']}`, {row['rank']:.1f} ({row['low']:.1f} to {row['high']:.1f}), {row['to_best']:.2f}"
+
+    rows = [(str(place), *map(cell, level)) for place, level in enumerate(zip(*first.values(), strict=True), start=1)]
+    return table((f"of {measured['agents']} agents, {measured['worlds']} worlds", *first), rows)
+
+
 def provenance(figures: Figures) -> str:
     """Where and when each section was measured, and the command that does so again."""
     rows = []
@@ -234,5 +246,6 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "vector": vector,
     "recommended-windows": recommended_windows,
     "held-out": held_out,
+    "leaderboard": leaderboard,
     "provenance": provenance,
 }

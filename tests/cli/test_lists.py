@@ -7,6 +7,7 @@ import pytest
 import ns_mab_gym
 from ns_mab_gym import agents, rewards, worlds
 from ns_mab_gym.cli import entry
+from ns_mab_gym.cli.agents_command import FAMILIES
 from ns_mab_gym.envs import ENV_IDS
 
 from .conftest import ROOT
@@ -86,10 +87,19 @@ def _mine(tmp_path, monkeypatch):
 
 
 def test_agents_lists_every_agent_with_its_summary(said):
-    rows = said("agents").splitlines()
-    assert [row.split()[0] for row in rows] == agents.names()
-    for row, name in zip(rows, agents.names(), strict=True):
-        assert row.split(maxsplit=1)[1] == agents.card(name).summary
+    families = [family.splitlines() for family in said("agents").split("\n\n")]
+    assert [lines[0] for lines in families] == list(FAMILIES)
+    rows = [row for _, *rows in families for row in rows]
+    assert sorted(row.split()[0] for row in rows) == sorted(agents.names())
+    for row in rows:
+        assert row.startswith("  ")
+        assert row.split(maxsplit=1)[1] == agents.card(row.split()[0]).summary
+    assert [row.split()[0] for row in families[0][1:]] == ["beta-swts", "gamma-swgts"]
+
+
+def test_every_agent_of_the_house_has_one_family():
+    members = [name for family in FAMILIES.values() for name in family]
+    assert sorted(members) == sorted(agents.HOUSE)
 
 
 @pytest.mark.parametrize("name", agents.names())

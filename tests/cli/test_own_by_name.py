@@ -203,7 +203,7 @@ def test_by_a_name_that_was_registered(finals, capsys):
     capsys.readouterr()
     assert entry.main(["agents"]) == entry.main(["worlds"]) == entry.main(["worlds", "sure"]) == 0
     said = capsys.readouterr().out
-    for row in ("stubborn ", "in-turn ", "  level ", "  sure ", "sure: A reward is its mean, plus a bonus."):
+    for row in ("  stubborn ", "  in-turn ", "  level ", "  sure ", "sure: A reward is its mean, plus a bonus."):
         assert f"\n{row}" in said
 
 
@@ -242,7 +242,8 @@ def test_by_a_name_that_an_installed_package_offers(here, installed, python):
 def test_lists_show_what_installed_packages_offer_and_survive_what_is_broken(installed, python):
     listed = python("-m", "ns_mab_gym", "agents", path=installed)
     assert listed.returncode == 0, listed.stderr
-    rows = dict(line.split(maxsplit=1) for line in listed.stdout.splitlines())
+    last = listed.stdout.partition("\nyours, and those of installed packages\n")[2]
+    rows = dict(line.split(maxsplit=1) for line in last.splitlines())
     assert rows["offered-stubborn"] == "Plays one arm for ever: a plain class with three methods."
     assert rows["offered-broken"].startswith("cannot be loaded: cannot import 'own_zoo_that_is_not'")
     worlds_and_laws = python("-m", "ns_mab_gym", "worlds", path=installed).stdout

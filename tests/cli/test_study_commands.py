@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 
 from ns_mab_gym import agents
+from ns_mab_gym.cli.evaluate_command import DESCRIPTION
 from ns_mab_gym.cli.evaluate_command import main as evaluate
 from ns_mab_gym.cli.paper_command import main as reproduce
+from ns_mab_gym.experiments.descriptions import read_study
 from ns_mab_gym.experiments.paper_names import ALGORITHMS
+from ns_mab_gym.experiments.paper_run import paper_pipeline
 
 ABRUPT = "NSBandit-Abrupt-v0:horizon=1000"
 
@@ -37,14 +40,14 @@ def out(tmp_path):
         (["--env", ABRUPT, "--agents", "ts", "ts"], "2 agents are labelled 'ts'"),
         (["--env", ABRUPT, "--agents", "ts", "--runs", "0"], "--runs: must be a positive integer, got '0'"),
         (["--env", ABRUPT, "--agents", "ts", "--runs", "many"], "--runs: must be a positive integer, got 'many'"),
-        (["--env", ABRUPT, "--agents", "ts", "--jobs", "0"], "--jobs: must be a positive integer, got '0'"),
+        (["--env", ABRUPT, "--agents", "ts", "--jobs", "0"], "--jobs: must be a positive integer, or -1 for all cores"),
         (["--env", ABRUPT, "--agents", "ts", "--seed", "-1"], "--seed: must be an integer of at least 0, got '-1'"),
         (["--env", ABRUPT, "--agents", "ts", "--reference", "tz"], "unknown reference agent 'tz'; did you mean 'ts'?"),
         (["--env", ABRUPT, "--agents", "sb3:path=none.zip"], "no saved model at 'none.zip'"),
         (["--env", ABRUPT, "--agents", "ts", "--agent", "ts", "--bars"], "unrecognized arguments: --bars"),
         (["--env", ABRUPT], "name at least one world (--env) and one agent (--agents)"),
         (["mine.toml", "--agents", "ts"], "give a description or --agents, not both"),
-        (["mine.toml", "--seed", "0"], "give a description or --seed, not both"),
+        (["mine.toml", "--env", ABRUPT], "give a description or --env, not both"),
         (["mine.toml"], "cannot read the description 'mine.toml'"),
     ],
 )
@@ -110,9 +113,7 @@ def test_the_page_loads_nothing_from_elsewhere(engine, out):
 
 
 def test_the_paper_at_a_small_size(engine, out, capsys):
-    small = ["--runs", "12", "--horizon", "1000", "--out", str(out)]
-    assert reproduce([*small, "--paper-only"], simulate=engine) == 0
-    said = capsys.readouterr().out.strip().splitlines()
+    said = paper_pipeline(out, engine, runs=12, horizon=1000, zoo=False, judged=True).run()
     assert "say nothing about the paper" in said[0]  # at another horizon
     assert len(said) <= 11
     assert said[-1] == f"report: {out / 'report.html'}"
@@ -132,16 +133,32 @@ def test_the_paper_at_a_small_size(engine, out, capsys):
     assert 'id="zoo"' not in page
 
 
+def test_only_the_papers_horizon_or_a_longer_one_is_judged(engine, out):
+    assert paper_pipeline(out, engine, horizon=50_000).claims
+    assert paper_pipeline(out, engine, horizon=50_000).warning == ""
+    assert paper_pipeline(out, engine, horizon=60_000).claims
+    assert "say nothing about the paper" in paper_pipeline(out, engine, horizon=60_000).warning
+    short = paper_pipeline(out, engine, horizon=49_999)
+    assert (short.claims, short.untested, short.not_taken) == (None, (), ())
+
+
 def test_the_paper_with_the_whole_zoo_adds_to_what_is_stored(engine, out, capsys):
     small = ["--runs", "12", "--horizon", "1000", "--out", str(out)]
     assert reproduce([*small, "--paper-only"], simulate=engine) == 0
-    alone, claims = len(engine.calls), (out / "claims.json").read_bytes()
+    warning, *rest = capsys.readouterr().out.strip().splitlines()
+    assert len(rest) == 2  # what was computed, and where the report is
+    assert warning.startswith("The horizon is 1,000 (the paper's is 50,000")
+    assert warning.endswith("what the paper says cannot be tried here, and no verdicts are given.")
+    alone = len(engine.calls)
+    (out / "claims.json").write_text("the verdicts of another horizon")
     assert reproduce(small, simulate=engine) == 0
+    assert not list(out.glob("claims.*"))
     played = {call[1] for call in engine.calls[alone:]}
     assert played == set(agents.HOUSE) - {"oracle", "restarting", *ALGORITHMS.values()} | {"rexp3", "ser4", "sw-kl-ucb"}
-    assert (out / "claims.json").read_bytes() == claims  # a verdict of the paper's does not hang on other agents
     page = (out / "report.html").read_text()
     assert 'id="zoo"' in page
+    assert 'id="verdicts"' not in page
+    assert "no verdicts are given" in page
     assert len(list((out / "figures").glob("*-zoo.svg"))) == 4
     summary = pd.read_csv(out / "summary.csv")
     assert {"glr-ts", "switching-ts, blind", "oracle-restart"} <= set(summary["agent"])
@@ -158,3 +175,82 @@ def test_the_real_engine_on_a_table_of_your_own(tmp_path, capsys):
     pd.testing.assert_frame_equal(one, two)
     final = one[one["round"] == 400].groupby("agent")["regret"].mean()
     assert final["beta-swts:window=50"] < final["random"] == pytest.approx(80, abs=5)
+
+
+TOML = """
+title = "Which memory?"
+runs = 30
+seed = 3
+reference = "ts"
+worlds = [{env = "NSBandit-Abrupt-v0", horizon = 1e3, label = "here"}]
+agents = ["ts", {agent = "beta-swts", window = {sweep = [50, 200]}, label = "ours"}]
+"""
+
+
+def test_options_have_the_last_word_beside_a_description(tmp_path, engine):
+    (tmp_path / "mine.toml").write_text(TOML)
+    words = [str(tmp_path / "mine.toml"), "--out", str(tmp_path / "out"), "--jobs", "-1"]
+    assert evaluate(words, simulate=engine) == 0
+    summary = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert set(summary["runs"]) == {30}
+    assert set(summary["reference"]) == {"ts"}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<h1>Which memory?</h1>" in page
+    assert "seed 3" in page
+    assert evaluate([*words, "--runs", "1e1", "--seed", "0", "--reference", "ours, window=50"], simulate=engine) == 0
+    summary = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert set(summary["runs"]) == {10}
+    assert set(summary["reference"]) == {"ours, window=50"}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "10 runs · 1,000 rounds · seed 0" in page
+    assert "1 world, 3 agents, 10 runs each" in page
+
+
+def test_an_unknown_reference_beside_a_description_is_told(tmp_path, engine, one_error):
+    (tmp_path / "mine.toml").write_text(TOML)
+    words = [str(tmp_path / "mine.toml"), "--reference", "ours", "--out", str(tmp_path / "out")]
+    assert evaluate(words, simulate=engine) == 2
+    assert "unknown reference agent 'ours'; choose one of 'ts', 'ours, window=50'," in one_error("evaluate")
+
+
+def test_a_sweep_has_a_chart_and_a_figure_on_every_world(tmp_path, engine):
+    (tmp_path / "mine.toml").write_text(TOML)
+    assert evaluate([str(tmp_path / "mine.toml"), "--out", str(tmp_path / "out")], simulate=engine) == 0
+    assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {
+        f"here-{kind}.{ending}" for kind in ("means", "regret", "sweep") for ending in ("png", "svg")
+    }
+    page = (tmp_path / "out" / "report.html").read_text()
+    charts = json.loads(re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.DOTALL)[1])
+    line, tuned, recommended = charts["sweep-0-0-0"]["data"]
+    assert (line["name"], line["x"]) == ("ours", [50, 200])
+    finals = pd.read_csv(tmp_path / "out" / "summary.csv").set_index("agent")["final_regret"]
+    assert line["y"] == [round(finals[f"ours, window={n}"], 1) for n in (50, 200)]
+    assert tuned["name"] == "ours, tuned: 332"  # 4√(1000 ln 1000) = 332.4
+    assert recommended["name"].startswith("ours, recommended: ")
+    assert "Final regret by window" in page
+
+
+def test_arms_are_called_as_in_the_header_of_their_file(tmp_path, engine):
+    means = np.column_stack([np.linspace(0.1, 0.9, 1000)] + [np.full(1000, 0.5)] * 9)
+    header = ",".join(["<b>sale", "", *(f"offer {n}" for n in range(8))])
+    np.savetxt(tmp_path / "shop.csv", means, delimiter=",", header=header, comments="")
+    words = ["--env", str(tmp_path / "shop.csv"), "--agents", "ts", "random", "--runs", "10"]
+    assert evaluate([*words, "--out", str(tmp_path / "out")], simulate=engine) == 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    charts = json.loads(re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.DOTALL)[1])
+    names = [trace["name"] for trace in charts["means-0"]["data"]]
+    assert names == ["&lt;b&gt;sale", "arm 2", *(f"offer {n}" for n in range(8))]
+    assert "<b>sale" not in page
+    pulls = page[page.index("Pulls of each arm") :]
+    assert "&lt;b&gt;sale</th>" in pulls
+    assert "offer 7</th>" in pulls
+
+
+def test_the_description_that_the_help_shows_can_be_read(tmp_path):
+    lines = DESCRIPTION.splitlines()
+    shown = lines[lines.index('  title = "Which memory?"') :]
+    (tmp_path / "mine.toml").write_text("\n".join(shown))
+    study = read_study(tmp_path / "mine.toml")
+    assert (study.title, len(study.experiments[0].worlds), len(study.experiments[0].agents)) == ("Which memory?", 2, 5)
+    assert list(study.experiments[0].sweeps) == [("window", "beta-swts")]
+    assert set(study.experiments[0].groups) == {"SW-UCB"}

@@ -1,10 +1,13 @@
 """Figures are drawn while runs are computed: each once, as soon as its runs are there, the same as afterwards."""
 
+import unicodedata
+
 import numpy as np
 import pytest
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, collect, pictures
 from ns_mab_gym.experiments.drawing_board import DrawingBoard
+from ns_mab_gym.experiments.parsing import agents_of
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.runs import Runs
 
@@ -35,6 +38,32 @@ MEANS = {"A": np.array([[0.1, 0.9]] * 100), "a": None}
 def test_every_figure_of_a_study_has_a_name_of_its_own(board_study):
     names = [figure.name for figure in pictures.planned(board_study)]
     assert names == ["a-means", "a-means-2", "a-regret", "a-regret-2", "a-sensitivity"]
+
+
+def test_families_have_a_figure_beside_that_of_all_agents():
+    world = WorldEntry.of("a", label="A")
+    plain, family = AgentEntry.of("ts"), AgentEntry.of("ts", label="TS 1", group="TS", window=1)
+    for experiments, names in (
+        ([(plain, family)], ["a-means", "a-regret", "a-sensitivity"]),  # not all agents have a family
+        ([(family,)], ["a-means", "a-regret", "a-sensitivity"]),  # no other figure shows them all
+        ([(plain,), (family,)], ["a-means", "a-regret", "a-sensitivity"]),
+        ([(plain,), (plain, family)], ["a-means", "a-regret", "a-regret-2", "a-sensitivity"]),
+    ):
+        study = Study("s", tuple(Experiment(worlds=(world,), agents=agents) for agents in experiments))
+        assert sorted(figure.name for figure in pictures.planned(study)) == names
+        assert sum(figure.alarms for figure in pictures.planned(study)) == len(experiments)
+
+
+def test_labels_alike_but_for_case_script_or_length_keep_their_figures_apart():
+    labels = ["Shop", "shop", "магазин", "МАГАЗИН", "店", "?!", "!?", "été", "e\u0301te\u0301", "店" * 100, "店" * 101]
+    worlds = tuple(WorldEntry.of("a", label=label) for label in labels)
+    agents = (*agents_of("ts:window=1|2"), AgentEntry.of("random"))
+    names = [figure.name for figure in pictures.planned(Study("s", (Experiment(worlds=worlds, agents=agents),)))]
+    assert len(names) == 3 * len(labels)  # means, regret, sweep
+    on_disk = {unicodedata.normalize("NFC", name).casefold() for name in names}  # as some file systems see them
+    assert len(on_disk) == len(names)
+    assert max(len(f"{name}-alarms.png".encode()) for name in names) < 100
+    assert {"shop-means", "shop-means-2", "магазин-sweep-2", "店-regret", "world-means-2"} <= set(names)
 
 
 def test_a_figure_is_drawn_when_all_of_its_runs_are_there(board_study, tmp_path):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from claims_made import HORIZON, curves, evidence
 
-from ns_mab_gym.experiments import AgentEntry, Experiment, WorldEntry, paper_study, statistics
+from ns_mab_gym import resampling
+from ns_mab_gym.experiments import AgentEntry, Experiment, WorldEntry, paper_study
 from ns_mab_gym.experiments.claims import CLAIMS, Claim, Evidence, Verdict, decisions, intervals, judge
 from ns_mab_gym.experiments.claims.judging import judgement_of
 from ns_mab_gym.experiments.paper_names import ALGORITHMS, ALPHAS, SAMPLERS, WORLDS, sensitivity_label
@@ -152,12 +153,12 @@ def paper_evidence():
 def paper_judged(paper_evidence):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            statistics, "RESAMPLES", 200
+            resampling, "RESAMPLES", 200
         )  # rough intervals, quickly: which verdict it is does not matter here
-        statistics._weights.cache_clear()
+        resampling._weights.cache_clear()
         intervals._KNOWN.clear()
         yield judge(CLAIMS, paper_evidence)
-    statistics._weights.cache_clear()
+    resampling._weights.cache_clear()
     intervals._KNOWN.clear()
 
 

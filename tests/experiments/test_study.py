@@ -2,7 +2,10 @@
 
 import pytest
 
-from ns_mab_gym.experiments import AgentEntry, Experiment, WorldEntry, parse, read_toml
+from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, parse, read_toml
+from ns_mab_gym.experiments.descriptions import read_study
+from ns_mab_gym.experiments.parsing import agents_of
+from ns_mab_gym.experiments.units import units_of
 
 WORLD, AGENT = WorldEntry.of("NSBandit-Abrupt-v0"), AgentEntry.of("ts")
 
@@ -117,3 +120,97 @@ def test_a_broken_description_is_told_with_its_file(tmp_path, content, message):
 def test_a_description_that_is_not_there(tmp_path):
     with pytest.raises(ValueError, match=r"cannot read the description .*No such file"):
         read_toml(tmp_path / "none.toml")
+
+
+def test_several_values_of_a_parameter_are_several_agents_of_one_family():
+    agents = agents_of("beta-swts:window=1000|1e2|316,binarize=true")
+    assert [agent.kwargs for agent in agents] == [{"window": n, "binarize": True} for n in (1000, 100, 316)]
+    assert agents[0].label == "beta-swts:binarize=true,window=1000"
+    assert {(agent.swept, agent.family) for agent in agents} == {("window", "beta-swts:binarize=true")}
+    experiment = Experiment(worlds=(WORLD,), agents=(*agents, AGENT))
+    [(sweep, members)] = experiment.sweeps.items()
+    assert sweep == ("window", "beta-swts:binarize=true")
+    assert [member.kwargs["window"] for member in members] == [100, 316, 1000]  # in ascending order
+    assert units_of(Study("s", (experiment,)))[0].agent == AgentEntry.of("beta-swts", window=1000, binarize=True)
+
+
+def test_a_sweep_over_words_has_agents_but_no_axis():
+    agents = agents_of("glr-klucb:restart=local|global")
+    assert [agent.kwargs["restart"] for agent in agents] == ["local", "global"]
+    assert Experiment(worlds=(WORLD,), agents=tuple(agents)).sweeps == {}
+
+
+def test_a_bar_within_brackets_belongs_to_the_value():
+    [agent] = agents_of("restarting:detector=cusum(threshold=5|6)")
+    assert agent.kwargs == {"detector": "cusum(threshold=5|6)"}
+    assert agent.swept == ""
+    lists = agents_of("x:mu=[0.1,0.5]|[0.2,0.6]")
+    assert [agent.kwargs["mu"] for agent in lists] == [(0.1, 0.5), (0.2, 0.6)]
+
+
+@pytest.mark.parametrize("words", ["stationary:mu=0.1,0.5,horizon=1e4", "stationary:horizon=10000,mu=[0.1,0.5]"])
+def test_a_list_is_written_with_brackets_or_without(words):
+    world = parse(WorldEntry, words)
+    assert world.kwargs == {"mu": (0.1, 0.5), "horizon": 10_000}
+    assert world.words == "stationary:horizon=10000,mu=[0.1,0.5]"
+    assert parse(WorldEntry, world.words) == world
+
+
+SWEEPS = """
+title = "Which memory?"
+runs = 2e1
+worlds = [{env = "NSBandit-Abrupt-v0", horizon = 1e4}]
+agents = [
+  {agent = "beta-swts", window = {sweep = [1e2, 316]}, label = "ours", note = "said"},
+  {agent = "sw-ucb", xi = 0.3, label = "SW-UCB, bold", group = "SW-UCB"},
+  "ts",
+  "gamma-swgts:window=5|9",
+]
+"""
+
+
+def test_sweeps_groups_and_a_title_in_a_description(tmp_path):
+    (tmp_path / "mine.toml").write_text(SWEEPS)
+    study = read_study(tmp_path / "mine.toml")
+    (experiment,) = study.experiments
+    assert (study.title, experiment.runs) == ("Which memory?", 20)
+    assert experiment.worlds[0].kwargs == {"horizon": 10_000}
+    labels = [agent.label for agent in experiment.agents]
+    windows = ["gamma-swgts:window=5", "gamma-swgts:window=9"]
+    assert labels == ["ours, window=100", "ours, window=316", "SW-UCB, bold", "ts", *windows]
+    assert [agent.note for agent in experiment.agents[:2]] == ["said", "said"]
+    assert list(experiment.sweeps) == [("window", "ours"), ("window", "gamma-swgts")]
+    assert {group: len(agents) for group, agents in experiment.groups.items()} == {"SW-UCB": 1}
+    assert experiment.agents[2].name_in_group == "bold"
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("window = {sweep = [1, 2]}, xi = {sweep = [1, 2]}", "'sw-ucb' sweeps window and xi; sweep one parameter"),
+        ("window = {sweep = [1]}", r"a sweep needs two or more different values, got window = \[1\]"),
+        ("window = {sweep = 3}", r"a sweep is written window = \{sweep = \[100, 1000\]\}, got \{'sweep': 3\}"),
+        ("window = {sweep = [1, 2], by = 3}", "a sweep is written window"),
+        ("label = 3", "label of 'sw-ucb' must be a text in quotes, got 3"),
+    ],
+)
+def test_a_broken_sweep_or_label_is_told(tmp_path, agent, message):
+    (tmp_path / "mine.toml").write_text(f'worlds = ["abrupt"]\nagents = [{{agent = "sw-ucb", {agent}}}]\n')
+    with pytest.raises(ValueError, match=message):
+        read_study(tmp_path / "mine.toml")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            'worlds = [{env = "piecewise", changes = {sweep = [1, 2]}}]',
+            "changes of world 'piecewise' is swept; only agents",
+        ),
+        ('worlds = ["abrupt"]\ntitle = 3', "title must be a text, .*got 3"),
+    ],
+)
+def test_what_cannot_be_swept_or_be_a_title_is_told(tmp_path, lines, message):
+    (tmp_path / "mine.toml").write_text(f'{lines}\nagents = ["ts"]\n')
+    with pytest.raises(ValueError, match=message):
+        read_study(tmp_path / "mine.toml")

@@ -52,6 +52,7 @@ def test_file_names_are_safe_and_differ():
     unit = unit_of("../../etc/passwd means.csv".replace(".csv", "x"))
     assert "/" not in unit.file_name("v")
     assert unit_of(agent="a" * 300).file_name("v") != unit_of(agent="a" * 300 + "b").file_name("v")
+    assert len(unit_of("店" * 100, "店" * 100).file_name("v").encode()) < 255  # bytes, which file systems count
 
 
 def test_the_paper_is_198_units_of_which_none_is_asked_twice():

@@ -19,14 +19,19 @@ from ns_mab_gym import figures
 from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.detections import scorecard
 from ns_mab_gym.figures.alarm_timeline import alarm_figure
+from ns_mab_gym.figures.compare_plot import Shown, compare_figure
 from ns_mab_gym.figures.diagnosis import diagnosis_figure
 from ns_mab_gym.figures.explanations import learnable_figure, pseudophase_figure
 from ns_mab_gym.figures.gallery import gallery_figure
+from ns_mab_gym.figures.leaderboard_heatmap import heatmap_figure
+from ns_mab_gym.figures.leaderboard_ranks import Ranked, ranks_figure
+from ns_mab_gym.figures.leaderboard_rates import RatePanel, rates_figure
 from ns_mab_gym.figures.learning import learning_figure
 from ns_mab_gym.figures.measured_windows import measured_figure
 from ns_mab_gym.figures.regret_plots import Member, regret_figure, sensitivity_figure
 from ns_mab_gym.figures.style import save, save_as
 from ns_mab_gym.figures.survey_plot import Dot, survey_figure
+from ns_mab_gym.figures.sweep_plot import Swept, sweep_figure
 from ns_mab_gym.figures.world_means import means_figure
 from ns_mab_gym.runs import Runs
 from ns_mab_gym.theory import Recommendation
@@ -71,6 +76,13 @@ def families(make_runs, sizes, horizon=1_000):
         ]
         for number, size in enumerate(sizes)
     }
+
+
+def swept(values, parameter="window", label="beta-swts", runs=4, scale=100.0, **marks):
+    """A sweep whose regret falls and rises."""
+    scatter = np.random.default_rng(0).uniform(0.8, 1.2, runs)
+    finals = [scale * scatter * (1 + (at - len(values) / 2) ** 2) for at in range(len(values))]
+    return Swept(label, parameter, values, finals, marks)
 
 
 def scored(means, runs=3, alarms=4, seed=0):
@@ -119,6 +131,40 @@ EXAMPLES = {
             LONG,
         ),
     },
+    "sweep_figure": {
+        "one value, one run": lambda runs: sweep_figure([swept([10], runs=1)], "one"),
+        "marks": lambda runs: sweep_figure([swept([10, 100, 1_000], tuned=2_942, recommended=300)], ODD),
+        "two families with marks close by": lambda runs: sweep_figure(
+            [swept([10, 100], tuned=50, recommended=51), swept([20, 90], label=ODD, tuned=49)], LONG
+        ),
+        "two parameters, fractions": lambda runs: sweep_figure(
+            [swept([0.9, 0.99, 0.999], "gamma", tuned=0.95), swept([0, 1, 2], "xi", label=LONG)], "a world"
+        ),
+        "no regret, and ten families": lambda runs: sweep_figure(
+            [swept([1, 10_000_000], label=f"{at}", scale=0.0) for at in range(10)], ODD
+        ),
+    },
+    "compare_figure": {
+        "one agent, one run, one round": lambda runs: compare_figure(
+            [Shown("one", {"ts": runs(5, count=1, horizon=1)})]
+        ),
+        "three worlds": lambda runs: compare_figure(
+            [Shown(f"{ODD} {at}", {"ts": runs(10), ODD: runs(12)}, [300]) for at in range(3)]
+        ),
+        "zoomed and not": lambda runs: compare_figure(
+            [Shown(LONG, {f"{at}": runs(2.0**at) for at in range(8)}), Shown("b", {"1": runs(3), LONG: runs(3)})]
+        ),
+        "a crowd": lambda runs: compare_figure(
+            [Shown(LONG, {f"{ODD} {at}": runs(1.2**at) for at in range(35)}), Shown("b", {"none": runs(0)})]
+        ),
+        "a crowd without regret": lambda runs: compare_figure([Shown("b", {f"{at}": runs(0) for at in range(12)})]),
+        "sweeps beside curves": lambda runs: compare_figure(
+            [
+                Shown("mixed", {"ts": runs(10)}, [], [swept([10, 100], tuned=50), swept([0.5, 0.6], "xi")]),
+                Shown("alone", {}, [], [swept([10, 100])]),
+            ]
+        ),
+    },
     "alarm_figure": {
         "no alarm, no breakpoint": lambda runs: alarm_figure({"quiet": scored(WORLDS["constant"], alarms=0)}, "still"),
         "one round": lambda runs: alarm_figure({"a": scored(WORLDS["one round"], runs=1)}, "one round"),
@@ -156,6 +202,41 @@ EXAMPLES = {
         "no regret": lambda runs: learning_figure("ppo", np.array([1, 2]), np.zeros(2), {"oracle": 0.0}),
         "many rivals": lambda runs: learning_figure(
             "ppo", np.arange(1, 400), 1e6 / np.arange(1, 400), {f"{ODD} {at}": 10.0 for at in range(30)}
+        ),
+    },
+    "heatmap_figure": {
+        "one cell": lambda runs: heatmap_figure(["ts"], ["here"], np.ones((1, 1)), "one"),
+        "blanks": lambda runs: heatmap_figure(
+            [ODD, "b"], ["one", LONG], np.array([[1, np.nan], [1e9, 1.0]]), LONG, "xy"
+        ),
+        "many": lambda runs: heatmap_figure(
+            [f"{ODD} {at}" for at in range(12)],
+            [f"{LONG} {at}" for at in range(9)],
+            np.geomspace(1, 2e3, 108).reshape(12, 9),
+            "all",
+        ),
+    },
+    "ranks_figure": {
+        "one agent": lambda runs: ranks_figure([Ranked(ODD, 1.0, 1.0, 1.0)], [], "one"),
+        "thirty agents": lambda runs: ranks_figure(
+            [Ranked(f"{LONG} {at}", at, at - 3.0, at + 5.0) for at in range(1, 31)],
+            [(at, at + 6) for at in range(24)],
+            ODD,
+        ),
+    },
+    "rates_figure": {
+        "one line": lambda runs: rates_figure([RatePanel("one", "changes", [1, 4], {"ts": np.ones(2)}, {})]),
+        "four panels": lambda runs: rates_figure(
+            [
+                RatePanel(
+                    f"{ODD} {panel}",
+                    "step",
+                    [0.0005, 0.002, 0.008],
+                    {f"{ODD} {at + panel}": 2.0**at * np.arange(1, 4) for at in range(20)},
+                    {"random": np.full(3, np.nan)},
+                )
+                for panel in range(4)
+            ]
         ),
     },
     "learnable_figure": {

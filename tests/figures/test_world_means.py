@@ -50,6 +50,13 @@ def test_the_ribbon_shows_and_names_the_best_arm():
     assert ribbon.get_xlim() == panel.get_xlim() == (0.5, 400.5)
 
 
+def test_arms_can_have_names():
+    means = np.repeat([[0.1, 0.9, 0.2], [0.8, 0.2, 0.1]], [300, 100], axis=0)
+    ribbon, panel = means_figure(means, "two phases", ["ads", "mail", "video"]).axes
+    assert [text.get_text() for text in ribbon.texts] == ["mail", "ads"]
+    assert {"ads", "mail", "video"} <= {text.get_text() for text in panel.texts}
+
+
 def test_a_gallery_shows_every_world_in_a_panel_of_its_own():
     figure = gallery_figure(
         {"first": Abrupt(horizon=300).means(), "second": 5 * Smooth(horizon=200).means(), "third": [[0, 1]]}

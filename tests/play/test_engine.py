@@ -417,7 +417,7 @@ def test_an_environment_from_elsewhere():
         ({"env_kwargs": {"horizn": 9}}, TypeError, r"has no parameter 'horizn'; did you mean 'horizon'\?"),
         ({"runs": 0}, ValueError, "runs must be a positive integer, got 0"),
         ({"runs": 2.0}, TypeError, "runs must be a positive integer, got 2.0"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be a positive integer, got 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be a positive integer, got 0; -1 means all cores"),
         ({"seed": -1}, ValueError, "seed must be an integer of at least 0, got -1"),
         ({"first_run": -1}, ValueError, "first_run must be an integer of at least 0, got -1"),
         ({"record": "al"}, ValueError, r"unknown record 'al'; did you mean 'all'\?"),

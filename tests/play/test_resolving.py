@@ -1,10 +1,13 @@
-"""However a world is named, its own parameters go to it and the others to the environment."""
+"""However a world is named, its own parameters go to it and the others to the environment; tables of means too."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
+import pandas as pd
 import pytest
 
 from ns_mab_gym import rewards, worlds
@@ -84,3 +87,72 @@ def test_agents_keep_their_parameters_and_saved_models_need_a_path() -> None:
         as_agent("sb3", {"algo": "ppo"})
     with pytest.raises(TypeError, match=r"agent 'sb3' has no parameter 'pth'; did you mean 'path'"):
         as_agent("sb3", {"pth": "ppo.zip"})
+
+
+MEANS = np.array([[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])
+
+
+def files(folder: Path) -> list[str | Path]:
+    np.savez(folder / "means.npz", MEANS)
+    np.savetxt(folder / "means.CSV", MEANS, delimiter=",", header="left,right", comments="")
+    pd.DataFrame(MEANS, columns=["left", "right"]).to_parquet(folder / "means.parquet")
+    return [folder / "means.npz", str(folder / "means.CSV"), folder / "means.parquet"]
+
+
+def test_a_table_of_means_is_an_array_or_a_file(tmp_path: Path) -> None:
+    arrays: list[Any] = [MEANS, MEANS.tolist(), tuple(map(tuple, MEANS)), pd.DataFrame(MEANS), MEANS.astype(np.float32)]
+    for env in (*arrays, *files(tmp_path)):
+        made = as_env(env, {"reward": "gaussian", "scale": 2.0, "horizon": 3}).unwrapped
+        assert isinstance(made, NSBanditEnv)
+        np.testing.assert_allclose(made.means, MEANS, rtol=1e-7)
+        assert made.law == rewards.Gaussian(scale=2.0)
+
+
+def test_a_table_is_copied() -> None:
+    given = MEANS.copy()
+    made = as_env(given, {}).unwrapped
+    given[:] = 0.5
+    assert isinstance(made, NSBanditEnv)
+    np.testing.assert_array_equal(made.means, MEANS)
+
+
+@pytest.mark.parametrize(
+    ("env", "kwargs", "error", "words"),
+    [
+        (MEANS[0], {}, ValueError, r"env must be a table of T rounds by K arms, got shape \(2,\)"),
+        ([], {}, ValueError, "env is empty; give one row per round and one column per arm"),
+        ([[0.1, 0.2], [0.3]], {}, ValueError, "the rows of env differ in length"),
+        ([[0.1, np.nan]], {}, ValueError, "env is NaN or infinite at round 1, arm 2"),
+        ([["a", "b"]], {}, ValueError, "env holds something that is not a number"),
+        (
+            ["smooth", "rising"],
+            {"horizon": 5},
+            TypeError,
+            r"env must be an id, .*, got \['smooth', 'rising'\]; means are",
+        ),
+        (MEANS[:, :1], {}, ValueError, "a bandit needs at least 2 arms"),
+        (MEANS * 2, {}, ValueError, r"bernoulli rewards need means in \[0, 1\], got means from"),
+        (MEANS, {"horizon": 9}, ValueError, "horizon is 9 but the table has 3; leave horizon out"),
+        (MEANS, {"sigma": 9}, TypeError, "has no parameter 'sigma'"),
+        ("nowhere.csv", {}, FileNotFoundError, "no file of means at 'nowhere.csv'"),
+        (Path("nowhere"), {}, FileNotFoundError, "no file of means at 'nowhere'"),
+        (Path(__file__), {}, ValueError, "unknown kind of table '.py'"),
+        (
+            3,
+            {},
+            TypeError,
+            r"env must be an id, a world or an environment, got 3; means are .* \(.csv, .parquet, .npz\)",
+        ),
+        (None, {}, TypeError, "env must be an id, a world or an environment, got None"),
+    ],
+)
+def test_what_is_no_table_is_refused(env: Any, kwargs: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        as_env(env, kwargs)
+
+
+def test_an_id_that_looks_like_a_file_is_an_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(gym.registry, "means.csv", gym.spec("NSBandit-Abrupt-v0"))
+    made = as_env("means.csv", {"horizon": 40}).unwrapped
+    assert isinstance(made, NSBanditEnv)
+    assert made.world == worlds.Abrupt(horizon=40)

@@ -26,6 +26,7 @@ def test_the_runs_are_the_same_on_any_machine_even_if_it_does_not_tell_its_cores
     cores: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = nsb.simulate(WORLD, "random", runs=4, record="all", n_jobs=1)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     runs = nsb.simulate(WORLD, "random", runs=4, record="all")
     np.testing.assert_array_equal(runs.arms, expected.arms)

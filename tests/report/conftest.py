@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from playwright.sync_api import Page as Tab
 
-from ns_mab_gym.cli import paper_command
 from ns_mab_gym.experiments import AgentEntry, Experiment, Results, Study, WorldEntry
 from ns_mab_gym.experiments.claims import Claim, Evidence, Finding, Untested, Verdict
+from ns_mab_gym.experiments.paper_run import paper_pipeline
 from ns_mab_gym.experiments.pipeline import Pipeline
 from ns_mab_gym.experiments.readings import Choice, Reading
 from ns_mab_gym.experiments.report import Page, rendering
@@ -92,7 +92,7 @@ def make_page() -> Callable[..., Page]:
 def paper_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The paper's experiments at a small size."""
     folder = tmp_path_factory.mktemp("paper") / "out"
-    assert paper_command.main(["--runs", "10", "--horizon", "2000", "--out", str(folder)]) == 0
+    paper_pipeline(folder, simulate, runs=10, horizon=2000, judged=True).run()
     return folder / "report.html"
 
 

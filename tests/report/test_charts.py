@@ -54,6 +54,17 @@ def test_curves_of_other_readings_have_the_rounds_of_their_chart():
     assert chart["agents"] == ["a"]
 
 
+def test_of_many_arms_the_legend_has_those_that_lead():
+    means = np.full((10, 30), 0.1)
+    means[:5, 3] = means[5:, 7] = 0.9
+    chart = means_chart(means, [], [f"product {arm}" for arm in range(30)])
+    assert [trace["name"] for trace in chart["data"] if trace["showlegend"]] == ["product 3", "product 7"]
+    assert chart["layout"]["hovermode"] == "closest"
+    few = means_chart(means[:, :10], [])
+    assert all(trace["showlegend"] for trace in few["data"])
+    assert few["data"][9]["name"] == "arm 10"
+
+
 @pytest.mark.parametrize(
     ("changes", "shaded"), [([], []), ([4], [(1, 4)]), ([4, 8], [(1, 4), (8, 11)]), ([2, 4, 6], [(1, 2), (4, 6)])]
 )

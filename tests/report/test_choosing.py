@@ -24,12 +24,17 @@ def choose(page: Page, key: str, reading: str) -> None:
 def finals(page: Page) -> list[list[str]]:
     """The visible rows of the final table, in words; the best of each world in stars."""
     rows = page.locator("#finals tbody tr").locator("visible=true").all()
-    return [[row.locator("th").inner_text().strip(), *map(_cell, row.locator("td").all())] for row in rows]
+    return [[row.locator("th").inner_text().strip(), *map(_cell, row.locator("td:not(.rank)").all())] for row in rows]
 
 
 def _cell(cell: Any) -> str:
     words = " ".join(cell.locator("span, small").all_text_contents())
     return f"*{words}*" if cell.locator("xpath=self::*[contains(@class, 'best')]").count() else words
+
+
+def mean_places(page: Page) -> list[str]:
+    """The last column of the rows that can be seen."""
+    return page.locator("#finals td.rank").locator("visible=true").all_text_contents()
 
 
 def signs(page: Page) -> list[str]:
@@ -55,6 +60,7 @@ def assert_all_readings(page: Page) -> None:
     """The page as it was when it was opened."""
     assert signs(page) == ALL
     assert finals(page) == FIRST
+    assert mean_places(page) == ["2.0", "2.0", "2.0"]  # 2 and 2, 3 and 1, 1 and 3
     for chart in (".small-chart", "#regret-0-0"):
         assert ends(page, chart) == {"a": 200.0, "b": 250.0, "c": 160.0}
     assert page.locator("[data-now]").all_text_contents() == ["1", "0", "0", "3"]
@@ -87,6 +93,7 @@ def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings
         ["b", "*1 50 ± 5.8 τ = 9,000*", FIRST[1][2]],
         ["c", "2 160 ± 31 τ = 5", FIRST[2][2]],
     ]
+    assert mean_places(page) == ["2.5", "1.0", "2.5"]  # 3 and 2, 1 and 1, 2 and 3
     page.get_by_role("button", name="Reset to all readings").click()
     expect(page.locator("#bar output")).to_have_text("All readings")
     assert_all_readings(page)

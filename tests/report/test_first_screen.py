@@ -82,10 +82,40 @@ def test_it_works_for_any_number_of_worlds_and_agents(
     assert page.evaluate("window.scrollY") == 0  # the table scrolls, not the page
 
 
+LONG = ["beta-swts:window=1000", "Thompson sampling, short memory", "ts"]
+
+
+def lines_of(page: Tab) -> list[float]:
+    """How many lines each name in the table takes."""
+    lines = (
+        "all => all.map(each => each.getBoundingClientRect().height / parseFloat(getComputedStyle(each).lineHeight))"
+    )
+    found: list[float] = page.locator("#finals button span").evaluate_all(lines)
+    return [round(each) for each in found]
+
+
+def test_long_names_stand_in_one_line_and_on_a_phone_break_where_words_end(visit: Visit, tmp_path: Path):
+    report = written(tmp_path, ["one", "two", "three"], LONG)
+    assert lines_of(visit(report)) == [1, 1, 1]
+    page = visit(report, PHONE)
+    first = page.locator("#finals tbody th").first
+    assert first.evaluate("each => each.getBoundingClientRect().width") <= 0.45 * PHONE
+    assert lines_of(page)[0] == 2  # "beta-swts:" and "window=1000"
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+
+
+def test_on_a_phone_the_chart_of_a_single_world_has_the_whole_width(visit: Visit, tmp_path: Path):
+    page = visit(written(tmp_path, ["one"], LONG), PHONE)
+    assert page.locator(".small-chart").evaluate("each => each.clientWidth") >= 0.9 * PHONE - 28  # between the margins
+    expect(page.locator(".lead")).to_have_text(
+        "Winner: beta-swts:window=1000, 1 less than Thompson sampling, short memory (95 % interval 1 to 1)"
+    )
+
+
 def test_small_charts_stand_above_the_columns_of_their_worlds(visit: Visit, paper_report: Path):
     page = visit(paper_report)
     charts = [chart.bounding_box() for chart in page.locator(".small-chart").all()]
-    cells = [cell.bounding_box() for cell in page.locator("#finals tbody tr").first.locator("td").all()]
+    cells = [cell.bounding_box() for cell in page.locator("#finals tbody tr").first.locator("td:not(.rank)").all()]
     for chart, cell in zip(charts, cells, strict=True):
         assert chart is not None
         assert cell is not None

@@ -39,6 +39,16 @@ def test_final_regrets_and_their_comparison_with_the_reference(make_page: MakePa
     assert 100 <= low < 200 < high <= 300  # a bootstrap mean lies between the least and the greatest
 
 
+def test_one_world_has_no_mean_place_and_its_label_is_not_said_twice(make_page: MakePage):
+    page = Reader(make_page(THREE).html())
+    assert page.tables[0][0] == ["Agent", "here"]
+    assert "NSBandit-Abrupt-v0:horizon=100" in page.texts  # which the label does not say
+    told = Reader(make_page(THREE, world="NSBandit-Abrupt-v0:horizon=100").html())
+    assert told.texts.count("NSBandit-Abrupt-v0:horizon=100") == page.texts.count("here")
+    assert "Winner: " in page.texts
+    assert any("P(less): in how many of the runs" in text for text in page.texts)
+
+
 def test_a_star_is_explained_below_the_table(make_page: MakePage):
     page = make_page(THREE, agent_notes={"third": "plays with closed eyes"})
     assert page.footnotes() == ["* third: plays with closed eyes"]
@@ -62,11 +72,11 @@ def test_other_readings_stand_below_the_agents_ranked_in_the_place_of_theirs():
 
 def test_the_first_table_has_every_agent_on_every_world():
     head, *rows = Reader(by_hand.page().html()).tables[0]
-    assert head == ["Agent", "here", "there"]
+    assert head == ["Agent", "here", "there", "mean place"]
     assert [[" ".join(cell.split()) for cell in row] for row in rows] == [
-        ["a", "2200 ± 58τ = 5", "220 ± 5.8τ = 5"],  # place, regret, parameters
-        ["b", "3250 ± 58τ = 5", "110 ± 2.9τ = 5"],
-        ["c", "1160 ± 31τ = 5", "330 ± 5.8τ = 5"],
+        ["a", "2200 ± 58τ = 5", "220 ± 5.8τ = 5", "2.0"],  # place, regret, parameters
+        ["b", "3250 ± 58τ = 5", "110 ± 2.9τ = 5", "2.0"],
+        ["c", "1160 ± 31τ = 5", "330 ± 5.8τ = 5", "2.0"],
     ]
 
 

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...figures.regret_plots import Member, family_styles
-from ...figures.style import line_style
+from ...figures.style import FAINT, line_style
 from ...figures.world_means import arm_colours, kept_rounds
 from ...runs import Runs
 
 __all__ = [
     "Chart",
+    "axes_layout",
     "family_chart",
     "means_chart",
     "other_curves",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 POINTS = 250  # points of a curve on the screen
+MANY = 20  # arms; of more, only those that lead at some time are in the legend
 Chart = dict[str, Any]
 
 
@@ -36,7 +38,7 @@ def regret_chart(curves: Mapping[str, Runs], changes: Sequence[int], notes: Mapp
         style = line_style(index)
         name = f"{label}*" if label in notes else label
         traces += [_band(curve, name, style["color"]), _line(curve, name, _dash(style), style["color"])]
-    layout = _layout("cumulative regret", _phases(changes, curve.horizon))
+    layout = axes_layout("cumulative regret", _phases(changes, curve.horizon))
     return {"data": traces, "layout": layout, "agents": list(curves)}
 
 
@@ -65,7 +67,7 @@ def family_chart(members: Mapping[str, Member]) -> Chart:
     for member, style in zip(family, family_styles(family), strict=True):
         line = {"width": 1.2 * style["linewidth"], **_dash(style)}
         traces.append(_line(member.runs, str(member), line, style["color"]))
-    return {"data": traces, "layout": _layout("cumulative regret", []), "agents": list(members)}
+    return {"data": traces, "layout": axes_layout("cumulative regret", []), "agents": list(members)}
 
 
 def other_members(members: Mapping[str, Member], readings: Mapping[str, Mapping[str, Runs]]) -> Chart:
@@ -81,22 +83,27 @@ def other_members(members: Mapping[str, Member], readings: Mapping[str, Mapping[
     }
 
 
-def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int]) -> Chart:
-    """A chart of the means of every arm."""
+def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int], names: Sequence[str] | None = None) -> Chart:
+    """A chart of the means of every arm, under the arms' names."""
+    shown = names or [f"arm {arm + 1}" for arm in range(means.shape[1])]
+    colours, many = arm_colours(means), means.shape[1] > MANY
+    named = {colour for colour in colours if not many or colour != FAINT}  # others are told under the mouse
     rounds = kept_rounds(means, points=600)
     traces = [
         {
             "type": "scatter",
             "mode": "lines",
-            "name": f"arm {arm + 1}",
+            "name": plain(shown[arm]),
             "x": (rounds + 1).tolist(),
             "y": [round(float(value), 4) for value in means[rounds, arm]],
             "line": {"color": colour, "width": 1.6},
             "hovertemplate": "%{y:.3f}",
+            "showlegend": colour in named,
         }
-        for arm, colour in enumerate(arm_colours(means))
+        for arm, colour in enumerate(colours)
     ]
-    return {"data": traces, "layout": _layout("mean reward", _phases(changes, len(means)))}
+    layout = axes_layout("mean reward", _phases(changes, len(means)))
+    return {"data": traces, "layout": layout | ({"hovermode": "closest"} if many else {})}
 
 
 def _thinned(curve: Runs) -> tuple[list[int], npt.NDArray[np.float64]]:
@@ -163,7 +170,8 @@ def _phases(changes: Sequence[int], horizon: int) -> list[Chart]:
     ]  # fmt: skip
 
 
-def _layout(title: str, shapes: list[Chart]) -> Chart:
+def axes_layout(title: str, shapes: list[Chart]) -> Chart:
+    """The layout of a chart over rounds, or over what its horizontal axis is then said to be."""
     return {
         "margin": {"l": 70, "r": 12, "t": 12, "b": 48},
         "paper_bgcolor": "white",

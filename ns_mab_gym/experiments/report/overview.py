@@ -1,4 +1,4 @@
-"""The first screen: for each world a small chart and a column of final regrets, for each agent a row."""
+"""The first screen: for each world its winner, a small chart and a column of final regrets, for each agent a row."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ...runs import Runs
 from ..claims.decisions import mean_se
 from ..results import Results
+from ..statistics import Estimate, estimate
 from .charts import Chart, regret_line
-from .page_tables import parameters_in_words
+from .page_tables import parameters_in_words, played_with
 from .sections import WorldSection
 
-__all__ = ["Overview", "Standing", "overview_of", "places_of"]
+__all__ = ["Lead", "Overview", "Standing", "overview_of", "places_of"]
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,34 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """The agent with the least mean final regret on a world, and by how much it leads the next one.
+
+    Attributes:
+        winner: its label.
+        second: the label of the next one.
+        margin: how much more regret the second has, with a 95 % interval of the difference run by run.
+    """
+
+    winner: str
+    second: str
+    margin: Estimate
+
+    def __str__(self) -> str:
+        if self.margin.mean == 0:
+            return f"level with {self.second}"
+        found = f"{_number(self.margin.mean)} less than {self.second}"
+        interval = f"95 % interval {_number(self.margin.low)} to {_number(self.margin.high)}"
+        if self.margin.low > 0:
+            return f"{found} ({interval})"
+        return f"{found}, which may be luck ({interval})"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}".replace("-", "−") if abs(value) >= 10 else f"{value:.2g}".replace("-", "−")
+
+
+@dataclass(frozen=True)
 class Column:
     """A world on the first screen.
 
@@ -45,6 +79,7 @@ class Column:
         chart: the id of the chart whose lines the small one shows.
         standings: how each compared agent ended, by label.
         others: the same for other readings of these agents.
+        lead: who won, and by how much; None where nobody is compared.
     """
 
     anchor: str
@@ -52,6 +87,7 @@ class Column:
     chart: str
     standings: dict[str, Standing]
     others: dict[str, Standing]
+    lead: Lead | None = None
 
     @property
     def places(self) -> dict[str, int]:
@@ -89,6 +125,17 @@ class Overview:
         """The labels of all agents that are compared."""
         return [row.label for row in self.rows]
 
+    @property
+    def longest(self) -> int:
+        """The number of letters of the longest name."""
+        return max(len(row.name) for row in self.rows)
+
+    @property
+    def mean_places(self) -> dict[str, float]:
+        """The mean over the worlds of each agent's place, by label."""
+        places = [column.places for column in self.columns]
+        return {label: float(np.mean([there[label] for there in places if label in there])) for label in self.labels}
+
     def data(self) -> dict[str, Any]:
         """What the script needs: how lines are drawn, and every standing."""
         return {
@@ -111,11 +158,19 @@ def _column(results: Results, section: WorldSection) -> Column:
     readings = results.other_readings(main.experiment, world).values()
     standings = {label: _standing(runs) for label, runs in results.of(main.experiment, world).items()}
     others = {label: _standing(runs) for several in readings for label, runs in several.items()}
-    return Column(section.anchor, world.label, main.charts[0].anchor, standings, others)
+    lead = _lead({label: runs.final for label, runs in results.of(main.experiment, world).items()})
+    return Column(section.anchor, world.label, main.charts[0].anchor, standings, others, lead)
 
 
 def _standing(runs: Runs) -> Standing:
-    return Standing(float(runs.final.mean()), mean_se(runs.final), parameters_in_words(runs.parameters[0]))
+    return Standing(float(runs.final.mean()), mean_se(runs.final), parameters_in_words(played_with(runs.parameters)))
+
+
+def _lead(finals: Mapping[str, Floats]) -> Lead | None:
+    if len(finals) < 2:
+        return None
+    winner, second = sorted(finals, key=lambda label: float(finals[label].mean()))[:2]
+    return Lead(winner, second, estimate(finals[second] - finals[winner]))
 
 
 def places_of(means: Mapping[str, float]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...figures.sweep_plot import Swept
 from ..claims import RULE, Judged, Untested
 from ..results import Results
 from ..study import Experiment, WorldEntry
@@ -53,6 +54,7 @@ class Page:
         untested: sentences that runs cannot decide, with the reason.
         not_taken: readings of what is left open that were not taken, with the reason.
         timelines: SVG files with the alarms of an experiment's agents on a world.
+        sweeps: the sweeps of an experiment's agents on a world.
     """
 
     results: Results
@@ -69,10 +71,11 @@ class Page:
     untested: Sequence[Untested] = ()
     not_taken: Sequence[str] = ()
     timelines: Mapping[tuple[Experiment, WorldEntry], Path] = field(default_factory=dict)
+    sweeps: Mapping[tuple[Experiment, WorldEntry], Sequence[Swept]] = field(default_factory=dict)
 
     def html(self) -> str:
         """The whole page."""
-        worlds = Sections(self.results, self.means, self.drawn_anew, self.timelines).of_worlds()
+        worlds = Sections(self.results, self.means, self.drawn_anew, self.timelines, self.sweeps).of_worlds()
         overview = overview_of(self.results, worlds)
         switches = switches_of(self.judged)
         survey = survey_of(self.results, overview.labels)

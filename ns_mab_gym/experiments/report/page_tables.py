@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..results import Results, summaries
 from ..statistics import Estimate, Summary
 from ..study import Experiment, WorldEntry
+from ..values import is_number
 
-__all__ = ["FinalRow", "ParameterRow", "final_rows", "parameter_rows", "parameters_in_words"]
+__all__ = ["FinalRow", "ParameterRow", "final_rows", "parameter_rows", "parameters_in_words", "played_with"]
 
 NOTHING = "–"  # shown where the reference would be compared with itself
 SYMBOLS = {"window": "τ", "gamma": "γ", "delta": "δ", "phi": "φ", "batch": "Δ", "sigma": "σ", "epsilon": "ε",
            "xi": "ξ"}  # fmt: skip
+DIFFERS = "differs from run to run"
+
+
+class Span(NamedTuple):
+    """A parameter that differs between runs, as it does where each instance of a random world is tuned for."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ def _final_row(row: Summary, results: Results, world: WorldEntry) -> FinalRow:
         difference_interval=NOTHING if difference is None else _interval(difference, sign="+"),
         improvement=NOTHING if improvement is None else f"{improvement.mean:.0%}",
         rank=f"{row.rank:.2f}",
-        parameters=parameters_in_words(results.curves[world.label][row.label].parameters[0]),
+        parameters=parameters_in_words(played_with(results.curves[world.label][row.label].parameters)),
         other=bool(agent.stands_for),
     )
 
@@ -70,18 +79,38 @@ def _interval(estimate: Estimate, sign: str = "") -> str:
 
 
 def parameter_rows(results: Results) -> list[ParameterRow]:
-    """The parameters of every agent on every world, as they were in the first run."""
+    """The parameters of every agent on every world, in all runs."""
     return [
-        ParameterRow(world, label, agent.words, _in_words(results.curves[world][label].parameters[0]))
+        ParameterRow(world, label, agent.words, _in_words(played_with(results.curves[world][label].parameters)))
         for world, agents in results.agents.items()
         for label, agent in agents.items()
     ]
 
 
+def played_with(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The parameters of several runs as one: where runs differ, a span from the least value to the largest.
+
+    >>> parameters_in_words(played_with([{"window": 210, "xi": 0.6}, {"window": 493, "xi": 0.6}]))
+    'τ = 210 to 493, ξ = 0.6'
+    """
+    return {key: _together([each[key] for each in parameters if key in each]) for key in parameters[0]}
+
+
+def _together(values: Sequence[Any]) -> Any:
+    first = values[0]
+    if all(type(value) is type(first) and value == first for value in values):
+        return first
+    return Span(min(values), max(values)) if all(map(is_number, values)) else DIFFERS
+
+
 def _in_words(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in parameters.items()
-    )
+    return ", ".join(f"{key} = {_exactly(value)}" for key, value in parameters.items())
+
+
+def _exactly(value: Any) -> str:
+    if isinstance(value, Span):
+        return f"{_exactly(value.low)} to {_exactly(value.high)}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def parameters_in_words(parameters: Mapping[str, Any]) -> str:
@@ -95,6 +124,8 @@ def parameters_in_words(parameters: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, Span):
+        return f"{_value(value.low)} to {_value(value.high)}"
     if isinstance(value, float):
         return f"{value:.3g}"
     return str(value) if isinstance(value, bool) or not isinstance(value, int) else f"{value:,}"

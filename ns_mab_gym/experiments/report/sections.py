@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from ...figures.sweep_plot import Swept
 from ...figures.world_means import phase_starts
+from ..arm_headers import arm_names
 from ..pictures import families_of
 from ..results import Results
 from ..scorecards import cards_on, logs_alarms
@@ -17,6 +19,8 @@ from ..study import Experiment, WorldEntry
 from .charts import Chart, family_chart, means_chart, other_curves, other_members, regret_chart
 from .detection_tables import DetectionSection, detection_section
 from .page_tables import FinalRow, final_rows
+from .pulls import PullsTable, pulls_table
+from .sweep_charts import charts_of_sweeps
 
 __all__ = ["ChartSlot", "Comparison", "Sections", "WorldSection"]
 
@@ -42,12 +46,14 @@ class ChartSlot:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One experiment on one world: its charts, and the final regrets with what must be said about them."""
+    """One experiment on one world: its charts, the final regrets with what must be said about them, and the pulls."""
 
     experiment: Experiment
     charts: list[ChartSlot]
     finals: list[FinalRow]
     footnotes: list[str]
+    sweeps: list[ChartSlot]
+    pulls: PullsTable
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class WorldSection:
     def charts(self) -> list[ChartSlot]:
         """Every chart of the section."""
         means = [] if self.means is None else [self.means]
-        return means + [slot for comparison in self.comparisons for slot in comparison.charts]
+        return means + [slot for each in self.comparisons for slot in (*each.charts, *each.sweeps)]
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,14 @@ class Sections:
         means: an instance of each world by label, where its means are known.
         drawn_anew: the labels of worlds whose means differ from run to run.
         timelines: SVG files with the alarms of an experiment's agents on a world.
+        sweeps: the sweeps of an experiment's agents on a world.
     """
 
     results: Results
     means: Mapping[str, Floats | None]
     drawn_anew: Collection[str]
     timelines: Mapping[tuple[Experiment, WorldEntry], Path] = field(default_factory=dict)
+    sweeps: Mapping[tuple[Experiment, WorldEntry], Sequence[Swept]] = field(default_factory=dict)
 
     def of_worlds(self) -> list[WorldSection]:
         """A section for each world of the study."""
@@ -109,17 +117,35 @@ class Sections:
         means = self.means[world.label]
         if means is None:
             return None
+        chart = means_chart(means, phase_starts(means), arm_names(world, means.shape[1]))
         title = "Means (as in the first run)" if world.label in self.drawn_anew else "Means"
-        return ChartSlot(f"means-{number}", title, means_chart(means, phase_starts(means)), scales=False)
+        return ChartSlot(f"means-{number}", title, chart, scales=False)
 
     def _comparison(self, name: str, experiment: Experiment, world: WorldEntry) -> Comparison:
         shown = {agent.label for agent in experiment.agents}
+        families = self._families(name, experiment, world)
+        together = self.results.study.in_one_chart(experiment, world)
+        regret = [self._regret(name, experiment, world)] if together else []
         return Comparison(
             experiment=experiment,
-            charts=self._families(name, experiment, world) or [self._regret(name, experiment, world)],
+            charts=[*regret, *families],
             finals=final_rows(self.results, experiment, world),
             footnotes=[f"* {label}: {note}" for label, note in self.results.notes(world).items() if label in shown],
+            sweeps=self._sweeps(name, experiment, world),
+            pulls=self._pulls(experiment, world),
         )
+
+    def _sweeps(self, name: str, experiment: Experiment, world: WorldEntry) -> list[ChartSlot]:
+        charts = charts_of_sweeps(self.sweeps.get((experiment, world), ()))
+        return [
+            ChartSlot(f"sweep-{name}-{index}", f"Final regret by {parameter} (mean, 95 % interval)", chart, scales=True)
+            for index, (parameter, chart) in enumerate(charts.items())
+        ]
+
+    def _pulls(self, experiment: Experiment, world: WorldEntry) -> PullsTable:
+        curves = self.results.of(experiment, world)
+        names = arm_names(world, next(iter(curves.values())).pulls.shape[1])
+        return pulls_table(curves, names, None if world.label in self.drawn_anew else self.means[world.label])
 
     def _detections(self, experiment: Experiment, world: WorldEntry) -> DetectionSection:
         anew = world.label in self.drawn_anew

@@ -14,7 +14,7 @@ from ..study import Experiment
 from ..zoo_study import BLIND, REFERENCES
 from .charts import Chart, plain
 from .overview import places_of
-from .page_tables import parameters_in_words
+from .page_tables import parameters_in_words, played_with
 from .sections import ChartSlot
 
 __all__ = ["Survey", "SurveyRow", "survey_of"]
@@ -113,7 +113,7 @@ def _column(results: Results, experiment: Experiment) -> dict[str, Cell]:
     blind = places_of({label + BLIND: ends[played_as[label + BLIND]].mean for label in competing})
 
     def cell(label: str, place: int | None) -> Cell:
-        return Cell(ends[label], place, parameters_in_words(runs[label].parameters[0]))
+        return Cell(ends[label], place, parameters_in_words(played_with(runs[label].parameters)))
 
     cells = {label: cell(played_as[label], place) for label, place in (informed | blind).items()}
     return cells | {label: cell(label, None) for label in runs if label in REFERENCES}

@@ -21,7 +21,12 @@ function drawSmall(div) {
 
 function drawLarge(div) {
   const {data, layout} = charts[div.id];
-  if (narrow) { layout.margin = {l: 52, r: 8, t: 8, b: 40}; layout.yaxis.title.text = ''; }
+  if (narrow) {
+    layout.margin = {l: 52, r: 8, t: 8, b: 40};
+    layout.yaxis.title.text = '';
+    const names = data.filter(trace => trace.showlegend !== false).length;  // which stand below each other
+    if (layout.legend && !layout.height && names > 5) div.style.height = `${330 + 20 * names}px`;
+  }
   Plotly.newPlot(div, data, layout, {responsive: true, displaylogo: false,
     modeBarButtons: [['zoom2d', 'pan2d', 'resetScale2d', 'toImage']], displayModeBar: narrow ? false : 'hover'});
 }

@@ -27,7 +27,9 @@ function followFinals() {
   for (const row of finals.tBodies[0].rows) {
     const agent = agentOf(row);
     row.hidden = !isCompared(agent);
-    [...row.cells].slice(1).forEach((cell, world) => fill(cell, columns[world].get(agent)));
+    [...row.cells].slice(1, 1 + columns.length).forEach((cell, world) => fill(cell, columns[world].get(agent)));
+    const places = columns.map(column => column.get(agent)?.place).filter(Boolean), rank = row.querySelector('.rank');
+    if (rank && places.length) rank.textContent = (places.reduce((one, two) => one + two) / places.length).toFixed(1);
   }
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ns_mab_gym.intervals import Interval, mean_of, share_of, t_quantile
+from ns_mab_gym.run_intervals import Interval, mean_of, share_of, t_quantile
 
 
 def test_a_share_of_runs_has_the_exact_interval():

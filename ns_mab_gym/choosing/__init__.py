@@ -1,0 +1,1 @@
+"""Which algorithm, with which parameters: comparisons, sweeps, tuning and advice."""

@@ -1,0 +1,211 @@
+"""The report of a comparison: the page that ``ns-mab-gym evaluate`` writes, and the files beside it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..experiments import outputs, pictures
+from ..experiments.parquet import versions
+from ..experiments.report import Page
+from ..experiments.results import Results, tidy_table
+from ..experiments.store import StoreError, guarded
+from ..experiments.study import AgentEntry, Experiment, Study, WorldEntry
+from ..figures.sweep_plot import Swept
+from ..files import write_atomically
+from ..runs import Runs
+from .competitors import Competitor
+from .pictures_of_comparisons import swept_of
+from .venues import Venue
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
+
+__all__ = ["write_report"]
+
+MARK = "README.txt"
+OWNER = "This folder belongs to a comparison of ns_mab_gym."
+EXPLANATION = f"""{OWNER}
+
+report.html      opens in any browser
+figures/         the same figures as PNG and SVG
+table.parquet    the regret of every world, agent, run and recorded round
+summary.csv      final regrets
+All of it is written anew by every Comparison.report() into this folder.
+"""
+UNSCORED = (
+    "The alarms of agents on worlds that were given as objects and are drawn anew in every run are not scored: "
+    "register such a world and give its name."
+)
+
+
+def write_report(comparison: Comparison, path: Path) -> Path:
+    """Write the report as one file, or with figures and tables in a folder; returns the path of the page."""
+    board = Board(comparison)
+    if path.suffix.lower() in (".html", ".htm"):
+        with tempfile.TemporaryDirectory() as scratch:
+            page = board.page(Path(scratch))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, page.encode())
+        return path
+    with guarded(path, "use the folder"):
+        _claim(path)
+        page = board.page(path / "figures")
+        write_atomically(path / "table.parquet", tidy_table(board.results))
+        write_atomically(path / "summary.csv", outputs.summary_csv(board.results))
+        (path / "detections.csv").unlink(missing_ok=True)
+        if (detections := outputs.detections_csv(board.results, board.means, board.drawn_anew)) is not None:
+            write_atomically(path / "detections.csv", detections)
+        write_atomically(path / "report.html", page.encode())
+    return path / "report.html"
+
+
+def _claim(folder: Path) -> None:
+    """Make the folder and mark it as ours; raises an error if it holds other things."""
+    mark = folder / MARK
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()) and not (mark.is_file() and mark.read_text(encoding="utf-8").startswith(OWNER)):
+        raise StoreError(f"{str(folder)!r} holds other things; choose a new or empty folder, or a file.html")
+    write_atomically(mark, EXPLANATION.encode())
+    (folder / "figures").mkdir(exist_ok=True)
+    for old in (folder / "figures").glob("*.[ps][nv]g"):  # of an earlier comparison
+        old.unlink()
+
+
+class Board:
+    """A comparison in the words of an experiment: its study, results, means, and what is drawn of them."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.worlds = {venue.label: _world_entry(venue) for venue in comparison.venues}
+        self.agents = {each.label: _agent_entry(each) for each in comparison.competitors}
+        self.drawn_anew = {venue.label for venue in comparison.venues if venue.drawn_anew}
+        self.means = {venue.label: venue.means(comparison.seed) for venue in comparison.venues}
+        self.unscored = False
+        self.results = self._results()
+
+    def _results(self) -> Results:
+        curves = {venue.label: self._scorable(venue) for venue in self.comparison.venues}
+        agents = {world: {label: self.agents[label] for label in played} for world, played in curves.items()}
+        return Results(Study("Comparison", tuple(self._experiments())), curves, agents)
+
+    def _experiments(self) -> list[Experiment]:
+        """One for all worlds on which the same agents played."""
+        together: dict[tuple[str, ...], list[str]] = {}
+        for world, played in self.comparison.runs.items():
+            together.setdefault(tuple(played), []).append(world)
+        return [
+            Experiment(
+                worlds=tuple(self.worlds[world] for world in worlds),
+                agents=tuple(self.agents[label] for label in labels),
+                runs=len(self.comparison.runs[worlds[0]][labels[0]]),
+                seed=self.comparison.seed,
+            )
+            for labels, worlds in together.items()
+        ]
+
+    def _scorable(self, venue: Venue) -> dict[str, Runs]:
+        """The runs on a world, without alarms where the instances cannot be made again from the world's words."""
+        played = self.comparison.runs[venue.label]
+        if not venue.drawn_anew or self.worlds[venue.label].name != venue.label or _words(venue) is not None:
+            return played
+        self.unscored |= any(runs.alarms is not None for runs in played.values())
+        return {label: replace(runs, alarms=None) for label, runs in played.items()}
+
+    def page(self, folder: Path) -> str:
+        """The page, while its figures are drawn into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        sweeps = self._sweeps()
+        settings = self._settings()
+        return Page(
+            self.results,
+            self.means,
+            self._summary(),
+            settings,
+            notes=self._notes(),
+            drawn_anew=self.drawn_anew,
+            made=dict(settings)["date"],
+            timelines=self._draw(folder, sweeps),
+            sweeps=sweeps,
+        ).html()
+
+    def _sweeps(self) -> dict[tuple[Experiment, WorldEntry], list[Swept]]:
+        venues = {venue.label: venue for venue in self.comparison.venues}
+        found = {
+            (experiment, world): swept_of(self.comparison, venues[world.label])
+            for experiment in self.results.study.experiments
+            for world in experiment.worlds
+        }
+        return {key: swept for key, swept in found.items() if swept}
+
+    def _draw(
+        self, folder: Path, sweeps: Mapping[tuple[Experiment, WorldEntry], Sequence[Swept]]
+    ) -> dict[tuple[Experiment, WorldEntry], Path]:
+        """Draw every figure; returns those of alarms, which are part of the page."""
+        timelines = {}
+        for figure in pictures.planned(self.results.study):
+            asked = (self.results, self.means, folder, self.drawn_anew)
+            if figure.sweep and figure.experiment is not None:
+                job = pictures.sweep_job(figure, sweeps.get((figure.experiment, figure.world), ()), folder)
+            else:
+                job = pictures.figure_job(figure, *asked)
+            if job is not None:
+                job()
+            if not figure.sweep and figure.experiment and (alarms := pictures.alarm_job(figure, *asked)) is not None:
+                timelines[figure.experiment, figure.world] = alarms()[1]
+        return timelines
+
+    def _notes(self) -> list[str]:
+        return [*map(str, self.comparison.misfits), *([UNSCORED] if self.unscored else [])]
+
+    def _summary(self) -> str:
+        runs = max(experiment.runs for experiment in self.results.study.experiments)
+        counts = [_count(len(self.worlds), "world"), _count(len(self.agents), "agent"), f"{_count(runs, 'run')} each"]
+        return f"{', '.join(counts)}; runs of the same number share their luck."
+
+    def _settings(self) -> list[tuple[str, Any]]:
+        played = [runs for several in self.comparison.runs.values() for runs in several.values()]
+        horizons = dict.fromkeys(runs.horizon for runs in played)
+        return [
+            ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+            ("horizon T", ", ".join(f"{horizon:,}" for horizon in horizons)),
+            ("seed", str(self.comparison.seed)),
+            ("engine time", f"{sum(runs.seconds for runs in played):.1f} s, over all threads"),
+            ("agent steps", f"{sum(runs.steps for runs in played):,}"),
+            *versions().items(),
+            ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
+            ("intervals", "percentile bootstrap; 10,000 samples, fixed seed, paired by run"),
+        ]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
+
+
+def _words(venue: Venue) -> tuple[str, dict[str, Any]] | None:
+    """The name and the parameters of a world, if that is all it takes to make it again."""
+    plain = venue.words is not None and all(
+        isinstance(value, bool | int | float | str) for value in venue.words[1].values()
+    )
+    return venue.words if plain else None
+
+
+def _world_entry(venue: Venue) -> WorldEntry:
+    words = _words(venue)
+    return WorldEntry.of(words[0], label=venue.label, **words[1]) if words else WorldEntry.of(venue.label)
+
+
+def _agent_entry(each: Competitor) -> AgentEntry:
+    """The entry of an agent; one without words is called by its label, with what is swept."""
+    if each.has_words:
+        entry = AgentEntry.of(each.agent, label=each.label, **each.parameters)
+    else:
+        swept: dict[str, Any] = {} if each.family is None else {each.family.sweep.parameter: each.value}
+        entry = AgentEntry.of(each.label, label=each.label, **swept)
+    return entry if each.family is None else entry.in_sweep(each.family.sweep.parameter, each.family.label)
