@@ -18,7 +18,7 @@ from ..theory.learners import BERNOULLI, LEARNERS
 from ..theory.recommendation import recommend_window
 from ..theory.text_tables import number, signed
 from .arena import Arena
-from .best_parameters import JUDGING, Compared, Spent, compare_with, in_words, judge, near_random, sureness
+from .best_parameters import JUDGING, Compared, Spent, compare_with, in_words, judge, least_runs, near_random, sureness
 from .purse import Purse
 from .racing import Candidate, Race
 from .searching import refine
@@ -104,7 +104,7 @@ class Advice:
         lines += [f"best window of {name}: {self._beside(each)}" for name, each in self.windows.items()]
         if self.theory is not None:
             lines.append(f"theory's window: {self._beside(self.theory)}")
-        random_play = "" if self.random_play is None else f"random play: {number(round(self.random_play, 1))}; "
+        random_play = "" if self.random_play is None else f"random play: {number(self.random_play)}; "
         unplayed = f"; not tried: {'; '.join(self.left_out)}" if self.left_out else ""
         lines.append(f"{random_play}{self.spent.seconds:.1f} s, {self.spent.runs:,} runs{unplayed}")
         return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
@@ -112,7 +112,7 @@ class Advice:
     def _beside(self, other: Compared) -> str:
         if other.agent == self.agent and other.parameters == self.parameters:
             return "the same"
-        named, regret = _named(other.agent, other.parameters), number(round(other.regret.mean, 1))
+        named, regret = _named(other.agent, other.parameters), number(other.regret.mean)
         unclear = ", not told apart" if other.difference.low <= 0 <= other.difference.high else ""
         return f"{named}, {regret} ({signed(other.loss, 1)}{unclear})"
 
@@ -153,7 +153,7 @@ def recommend(
         level: the probability with which the bounds of the race may fail.
     """
     positive_int("seed", seed, least=0)
-    purse = Purse(seconds, runs)
+    purse = Purse(seconds, least_runs(runs))
     arena = Arena(
         world, {**(env_kwargs or {}), **({} if reward is None else {"reward": reward})}, seed=seed, n_jobs=n_jobs
     )

@@ -28,6 +28,7 @@ Floats = npt.NDArray[np.float64]
 JUDGING = 0.25  # the share of the budget that the held-out runs may take
 LEAST_RUNS, FEWEST_RUNS, MOST_RUNS = 2, 8, 200  # held-out runs: of the choice in any case, of others too, and at most
 CAREFUL = 0.85  # the share of the rest of the purse that the held-out runs are planned to take
+LEAST_BUDGET = 20  # runs
 NEAR_RANDOM = 0.95
 FORMULA_INSTANCES = 5  # of a random world, to see whether a formula depends on the instance
 DOUBTFUL = 0.25  # from here on, a share by which a candidate might be better says too little to be told
@@ -156,7 +157,7 @@ def tune(
         level: the probability with which the bounds of the race may fail.
     """
     positive_int("seed", seed, least=0)
-    purse = Purse(budget, runs)
+    purse = Purse(budget, least_runs(runs))
     kind_of_agent(agent)
     arena = Arena(world, env_kwargs, seed=seed, n_jobs=n_jobs)
     fixed = dict(agent_kwargs or {})
@@ -175,6 +176,13 @@ def tune(
         arena.try_out(warm)
     search(race, agent, searched, fixed, start, JUDGING * purse.total, seed)
     return _judged(race, arena, purse, formula)
+
+
+def least_runs(runs: int | None) -> int | None:
+    """The budget in runs, if it is given and suffices for a race of a few candidates."""
+    return (
+        None if runs is None else positive_int("runs", runs, least=LEAST_BUDGET, hint="all runs of the race together")
+    )
 
 
 def kind_of_agent(agent: Any) -> type[Any]:
@@ -246,12 +254,11 @@ def compare_with(candidate: Candidate, finals: Floats, chosen: Floats) -> Compar
 
 def near_random(chosen: Candidate, regret: Estimated, random_play: float | None) -> list[str]:
     """Warn if the choice is hardly better than random play, and return the warnings."""
-    if random_play is None or regret.mean < NEAR_RANDOM * random_play:
+    if not random_play or regret.mean < NEAR_RANDOM * random_play:  # without regret there is nothing to learn
         return []
-    share = regret.mean / random_play if random_play > 0 else 1.0
     said = (
-        f"{chosen.name} with {chosen.settings} has {share:.0%} of the regret of random play: none of the candidates "
-        f"learns this world; try another agent, or ns_mab_gym.recommend"
+        f"{chosen.name} with {chosen.settings} has {regret.mean / random_play:.0%} of the regret of random play: none "
+        f"of the candidates learns this world; try other agents or parameters"
     )
     warnings.warn(said, stacklevel=4)
     return [said]
@@ -259,13 +266,15 @@ def near_random(chosen: Candidate, regret: Estimated, random_play: float | None)
 
 def in_words(estimate: Estimated) -> str:
     """A mean with its interval in words."""
-    interval = f"95 % interval {number(round(estimate.low, 1))} to {number(round(estimate.high, 1))}"
-    return f"{number(round(estimate.mean, 1))} ({interval}, {estimate.runs} held-out runs)"
+    interval = f"95 % interval {number(estimate.low)} to {number(estimate.high)}"
+    return f"{number(estimate.mean)} ({interval}, {estimate.runs} held-out runs)"
 
 
 def sureness(race: Race) -> str:
     """How sure a race is of its leader, in words."""
     entered, doubt = len(race.finals), race.doubt()
+    if entered == 1:
+        return "there was one candidate"
     sure = f"with {1 - race.level:.0%} confidence none of {entered} candidates is better"
     if doubt == 0:
         return sure
@@ -284,7 +293,7 @@ def _more(compared: Compared, chosen: Estimated) -> str:
 
 
 def _random(random_play: float | None) -> str:
-    return "" if random_play is None else f"; random play {number(round(random_play, 1))}"
+    return "" if random_play is None else f"; random play {number(random_play)}"
 
 
 def _candidate(agent: Any, parameters: Mapping[str, Any]) -> Candidate:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .proposals import Proposals
 from .racing import Candidate, Race
-from .spaces import Space, fits_a_grid, grid, nearly_equal, neighbours
+from .spaces import Range, Space, fits_a_grid, grid, nearly_equal, neighbours
 
 __all__ = ["refine", "search"]
 
 COARSE = 0.5  # the share of what a search may spend that the first generation gets
 KEPT = 3  # candidates around which the grid is refined
 HALVINGS = {1: 2, 2: 3}  # number of ranges: how often the steps of the grid are halved
+FEWEST_VALUES = 3  # of a range, in a grid that the budget makes thin
 FIRST_PROPOSALS, PROPOSALS, GENERATIONS = 24, 10, 4
 
 
@@ -34,12 +36,23 @@ def search(
     if not fits_a_grid(space):
         _propose(race, agent, space, fixed, start, floor, seed)
         return
-    points, steps = grid(space)
-    first = race.purse.left - COARSE * (race.purse.left - floor)
+    share = COARSE * (race.purse.left - floor)
+    price = race.purse.price(race.stage.seconds(Candidate.of(agent, fixed)))
+    points, steps = _affordable_grid(space, share / price if price else math.inf)
     race.enter([*start, *(Candidate.of(agent, {**point, **fixed}) for point in points)])
-    race.narrow(first if steps else floor, keep=KEPT if steps else 1)
+    race.narrow(race.purse.left - share if steps else floor, keep=KEPT if steps else 1)
     if steps:
         refine(race, {agent: space}, {agent: steps}, floor, HALVINGS.get(len(steps), 3))
+
+
+def _affordable_grid(space: Space, runs: float) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """The first grid, thinned until so many runs are two for each point; three values of each range stay."""
+    points, steps = grid(space)
+    count = max((dimension.natural_points() for dimension in space.values() if isinstance(dimension, Range)), default=0)
+    while 2 * len(points) > runs and count > FEWEST_VALUES:
+        count = max(FEWEST_VALUES, count // 2)
+        points, steps = grid(space, count)
+    return points, steps
 
 
 def refine(
@@ -91,5 +104,5 @@ def _propose(
         share = COARSE if generation == 0 else 1 / (1 + GENERATIONS - generation)
         race.narrow(race.purse.left - share * (race.purse.left - floor), keep=1 if last else KEPT)
         for candidate, trial in new.items():
-            if len(finals := race.finals[candidate][: race.first]):
-                proposals.tell(trial, float(finals.mean()))
+            if candidate in race.finals:  # else there was no budget to try it
+                proposals.tell(trial, float(race.finals[candidate][: race.first].mean()))

@@ -63,6 +63,11 @@ def test_four_parameters_are_left_to_the_optimiser():
     assert Landscape(a=1.0, b=2.0, c=0.5, d=1.0).height(race.leader.kwargs) < 1
 
 
+def test_an_optimiser_without_budget_is_told_only_what_was_played():
+    race = found({name: Range(0.1, 10.0) for name in "abcd"}, Landscape(a=1.0), 60)
+    assert all(len(finals) for finals in race.finals.values())
+
+
 def test_a_list_of_values_is_all_that_is_tried():
     race = found({"window": Choices((10, 100, 1_000))}, Landscape(window=90), 500, fixed={"xi": 2})
     assert {each.kwargs["window"] for each in race.finals} == {10, 100, 1_000}
@@ -75,6 +80,6 @@ def test_candidates_of_a_formula_take_part():
     assert race.leader == formula
 
 
-@pytest.mark.parametrize("runs", [60, 300, 2_000])
+@pytest.mark.parametrize("runs", [20, 60, 300, 2_000])
 def test_the_budget_is_kept(runs):
     assert found({"window": Range(20, 50_000)}, Landscape(window=500), runs).purse.played <= runs

@@ -137,6 +137,14 @@ def test_objects_unknown_names_and_bad_budgets_are_refused():
         nsb.tune(TWO_PHASES, "beta-swts", budget=-3)
     with pytest.raises(ValueError, match="nothing to tune"):
         nsb.tune(TWO_PHASES, "ts")
+    with pytest.raises(ValueError, match="runs must be an integer of at least 20, got 3"):
+        nsb.tune(TWO_PHASES, "beta-swts", runs=3)
+
+
+def test_where_all_arms_are_alike_there_is_nothing_to_warn_of():
+    tuned = nsb.tune(np.full((50, 2), 0.4), "beta-swts", runs=60)
+    assert tuned.regret.mean == tuned.random_play == 0
+    assert tuned.warnings == []
 
 
 def test_pieces_of_a_block_are_all_of_its_runs():
