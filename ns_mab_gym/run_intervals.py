@@ -13,8 +13,9 @@ import numpy as np
 
 from .means import Floats
 from .quantile import beta_quantile
+from .student_t import t_quantile
 
-__all__ = ["Interval", "mean_of", "share_of", "t_quantile"]
+__all__ = ["Interval", "mean_of", "share_of"]
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -88,11 +89,6 @@ def _effective(counts: Floats, trials: Floats) -> float:
     if value in (0, 1) or len(counts) == 1:
         return least
     size = total if spread == 0 else min(value * (1 - value) / spread, total)
-    fewer = (t_quantile(total - 1) / t_quantile(len(counts) - 1)) ** 2  # for not knowing the variance
+    tail = (1 - LEVEL) / 2
+    fewer = (t_quantile(tail, int(total) - 1) / t_quantile(tail, len(counts) - 1)) ** 2  # for not knowing the variance
     return float(np.clip(fewer * size, least, total))
-
-
-def t_quantile(freedom: float) -> float:
-    """Student's t that holds 95 % between −t and t."""
-    share = beta_quantile(LEVEL, 0.5, freedom / 2)
-    return float((freedom * share / (1 - share)) ** 0.5)

@@ -35,7 +35,8 @@ DIRECTIONS: dict[str, set[str]] = {
     "wrappers": {"agents.core"},
     "play": {"agents.core", "agents.parts", "envs", "means", "quantile", "rewards", "runs", "worlds"},
     "theory": {"agents.core", "means"},
-    "run_intervals": {"means", "quantile"},
+    "student_t": set(),
+    "run_intervals": {"means", "quantile", "student_t"},
     "detections": {"agents.parts", "run_intervals", "means", "runs"},
     "figures": {"detections", "files", "means", "resampling", "runs", "theory"},
     "experiments": {
@@ -45,7 +46,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "experiments.claims": {"experiments", "means", "runs"},
     "choosing": {
         "agents.core", "envs", "experiments", "experiments.report", "figures", "files", "means", "play", "resampling",
-        "run_intervals", "runs", "theory", "worlds",
+        "run_intervals", "runs", "student_t", "theory", "worlds",
     },
     "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "means", "runs"},
     "experiments.leaderboard": {

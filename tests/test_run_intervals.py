@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ns_mab_gym.run_intervals import Interval, mean_of, share_of, t_quantile
+from ns_mab_gym.run_intervals import Interval, mean_of, share_of
 
 
 def test_a_share_of_runs_has_the_exact_interval():
@@ -73,8 +73,3 @@ def test_the_interval_of_a_mean_is_that_of_resampled_runs():
 def test_resamples_without_any_detection_are_left_out():
     mean = mean_of(np.array([10.0, 30.0, 0, 0, 0, 0, 0]), np.array([1.0, 1, 0, 0, 0, 0, 0]))
     assert mean == Interval(20.0, 10.0, 30.0)
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 9, 49, 1_000])
-def test_quantiles_of_t(freedom):
-    assert t_quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-9)

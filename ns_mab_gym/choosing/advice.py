@@ -14,6 +14,7 @@ from ..agents.core.arguments import choice, positive_int
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.zoo import AGENTS, make
+from ..student_t import Estimated, estimated
 from ..theory.learners import BERNOULLI, LEARNERS
 from ..theory.recommendation import recommend_window
 from ..theory.text_tables import number, signed
@@ -23,7 +24,6 @@ from .purse import Purse
 from .racing import Candidate, Race
 from .searching import refine
 from .spaces import SPACES, UNTUNED, Choices, Range, Space, default_space
-from .student_t import Estimated, estimated
 
 __all__ = ["ADVISED", "Advice", "full_grid", "recommend"]
 

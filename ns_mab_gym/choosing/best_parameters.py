@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from ..agents.core.arguments import positive_int
 from ..agents.core.zoo import check_parameters, kind, make
+from ..student_t import Estimated, estimated
 from ..theory.text_tables import number, signed
 from .arena import Arena
 from .purse import Purse
 from .racing import Candidate, Race
 from .searching import search
 from .spaces import Space, default_space, read_space
-from .student_t import Estimated, estimated
 
 __all__ = ["Compared", "Spent", "Tuned", "tune"]
 

@@ -20,8 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ..student_t import lower_bound
 from .purse import Purse
-from .student_t import lower_bound
 
 __all__ = ["Candidate", "Race", "Stage"]
 

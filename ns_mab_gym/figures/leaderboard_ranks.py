@@ -50,6 +50,7 @@ def ranks_figure(ranked: Sequence[Ranked], groups: Sequence[tuple[int, int]], ti
         ylim=(len(ranked) - 0.4, -0.6), xlim=(least - 0.02 * spread, most + (len(groups) + 3) * step), title=title,
         xlabel="mean rank over families of worlds, with its 95 % interval",
     )  # fmt: skip
+    axes.set_xticks([tick for tick in axes.get_xticks() if least <= tick <= len(ranked)])  # there are no ranks beyond
     axes.grid(axis="x")
     axes.set_yticks(range(len(ranked)), [_short(each.label) for each in ranked], fontsize=LABEL, color=MUTED)
     for text in axes.get_yticklabels():

@@ -8,7 +8,7 @@ from scipy import stats
 
 from ns_mab_gym.choosing.purse import Purse
 from ns_mab_gym.choosing.racing import Candidate, Race
-from ns_mab_gym.choosing.student_t import estimated, lower_bound, t_quantile
+from ns_mab_gym.student_t import estimated, lower_bound, t_quantile
 
 RACES = 300
 
