@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 JUDGING = 0.25  # the share of the budget that the held-out runs may take
 LEAST_RUNS, FEWEST_RUNS, MOST_RUNS = 2, 8, 200  # held-out runs: of the choice in any case, of others too, and at most
-CAREFUL = 0.85  # the share of the rest of the purse that the held-out runs are planned to take
+CAREFUL = 0.7  # the share of the rest of the purse that the held-out runs are planned to take
 LEAST_BUDGET = 20  # runs
 NEAR_RANDOM = 0.95
 FORMULA_INSTANCES = 5  # of a random world, to see whether a formula depends on the instance

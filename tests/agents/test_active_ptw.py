@@ -197,7 +197,7 @@ def test_tuning(horizon, depth, breakpoints):
             ValueError,
             "depth must be an integer of at least 0, got -1; log2 of the number of rounds",
         ),
-        ({"depth": 2.0}, TypeError, "depth must be an integer of at least 0, got 2.0; .*, 16 at T = 50 000"),
+        ({"depth": 2.5}, TypeError, "depth must be an integer of at least 0, got 2.5; .*, 16 at T = 50 000"),
         ({"depth": 63}, ValueError, "depth must be at most 62, got 63; log2 of the number of rounds"),
         ({"split": 0}, ValueError, "split must be a finite number above 0, got 0"),
         ({"split": 1.0}, ValueError, "split must lie between 0 and 1, both excluded, got 1.0"),

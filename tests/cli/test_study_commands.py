@@ -162,6 +162,11 @@ def test_the_paper_with_the_whole_zoo_adds_to_what_is_stored(engine, out, capsys
     assert len(list((out / "figures").glob("*-zoo.svg"))) == 4
     summary = pd.read_csv(out / "summary.csv")
     assert {"glr-ts", "switching-ts, blind", "oracle-restart"} <= set(summary["agent"])
+    verdicts = []
+    for zoo in (False, True):
+        paper_pipeline(out, engine, runs=12, horizon=1_000, zoo=zoo, judged=True).run()
+        verdicts.append((out / "claims.json").read_bytes())
+    assert verdicts[0] == verdicts[1]  # the zoo is beside the paper's claims, and changes none of them
 
 
 def test_the_real_engine_on_a_table_of_your_own(tmp_path, capsys):

@@ -9,7 +9,7 @@ import signal
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -166,7 +166,15 @@ def test_a_process_that_dies_is_an_error_that_says_what_to_do(cell):
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.usefixtures("eager")
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C has its usual effect, also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("eager", "ctrl_c")
 def test_ctrl_c_leaves_no_process_behind_and_waits_for_none(cell, tmp_path):
     def interrupt(done: int, total: int) -> None:
         if done == 2:
