@@ -224,6 +224,30 @@ def leaderboard(figures: Figures) -> str:
     return table((f"of {measured['agents']} agents, {measured['worlds']} worlds", *first), rows)
 
 
+def tuned(figures: Figures) -> str:
+    """A table of what `tune` loses against the best of a grid of windows, and how long it takes."""
+    rows = []
+    for which, one in figures["tuning"]["figures"].items():
+        agent, world = which.split(", ")
+        loss = f"{one['loss']:+.1%} ± {one['error']:.1%}"
+        rows.append((f"`{agent}`", world, f"{one['window']:,}", f"{one['best']:,}", loss, f"{one['seconds']:.0f} s"))
+    return table(("agent", "world", "its window", "the best of 41", "loss, standard error", "time"), rows)
+
+
+def advised(figures: Figures) -> str:
+    """A table of what `recommend` loses against the best of a full grid."""
+    meant = {
+        "advice": "`recommend`: agent and parameters, against the best of the full grid",
+        "window": "its window for `beta-swts`, against the best window",
+        "theory": "`theory.recommend_window`, against the best window",
+    }
+    rows = [
+        (words, *(f"{figures['advice']['figures'][what][which]:+.1%}" for which in ("median", "worst")))
+        for what, words in meant.items()
+    ]
+    return table(("24 instances", "median loss", "worst"), rows)
+
+
 def provenance(figures: Figures) -> str:
     """Where and when each section was measured, and the command that does so again."""
     rows = []
@@ -247,5 +271,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "recommended-windows": recommended_windows,
     "held-out": held_out,
     "leaderboard": leaderboard,
+    "tuned": tuned,
+    "advised": advised,
     "provenance": provenance,
 }
