@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..agents.core.registry import looks_like_path
 from ..agents.core.zoo import AGENTS, check_parameters, kind, names
 from ..play.resolving import MODELS
-from .labelling import Named, labels_of, reading
+from .labelling import Named, labels_of, named_by, reading
 from .sweeps import Sweep
 
 __all__ = ["Competitor", "Family", "competitors_of"]
@@ -102,21 +102,12 @@ def _told(draft: Draft, blind: bool) -> dict[str, Any]:
 
 
 def _each(given: Any) -> Iterator[tuple[str, Any]]:
-    """What a user names, one by one, with the user's own label where there is one."""
-    if isinstance(given, str) and given == "all":
-        yield from (("", name) for name in names())
-    elif isinstance(given, Mapping) and not _is_choice(given):
-        for label, each in given.items():
-            if not isinstance(label, str) or not label.strip():
-                raise TypeError(f"the label of an agent is a text that is not empty, got {label!r}")
+    """The agents that a user names, one by one, with the user's own label where there is one."""
+    for label, each in named_by(given, _is_one, "an agent", ALLOWED):
+        if isinstance(each, str) and each == "all" and not label:
+            yield from (("", name) for name in names())
+        else:
             yield label, each
-    elif _is_one(given):
-        yield "", given
-    elif isinstance(given, Iterable):
-        for each in given:
-            yield from _each(each)
-    else:
-        raise TypeError(f"cannot compare {given!r}; an agent is {ALLOWED}")
 
 
 def _is_one(given: Any) -> bool:

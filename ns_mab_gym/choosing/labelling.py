@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Named", "in_words", "labels_of", "reading"]
+__all__ = ["Named", "in_words", "labels_of", "named_by", "reading"]
 
 LONGEST = 40  # letters of a parameter's value
 
@@ -111,3 +111,26 @@ def _numbered(label: str, taken: set[str]) -> str:
         number += 1
         numbered = f"{label} ({number})"
     return numbered
+
+
+def named_by(given: Any, is_one: Callable[[Any], bool], what: str, allowed: str) -> Iterator[tuple[str, Any]]:
+    """What a user names, one by one, with the user's own label where there is one.
+
+    Args:
+        given: one of them, an iterable of them, or a mapping from labels to them.
+        is_one: whether something is one of them, though it may be iterable or a mapping.
+        what: what they are, such as "an agent".
+        allowed: what may be given, in words.
+    """
+    if isinstance(given, Mapping) and not is_one(given):
+        for label, each in given.items():
+            if not isinstance(label, str) or not label.strip():
+                raise TypeError(f"the label of {what} is a text that is not empty, got {label!r}")
+            yield label, each
+    elif is_one(given):
+        yield "", given
+    elif isinstance(given, Iterable):
+        for each in given:
+            yield from named_by(each, is_one, what, allowed)
+    else:
+        raise TypeError(f"cannot compare {given!r}; {what} is {allowed}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -24,7 +24,7 @@ from ..play.resolving import as_env, names_a_world
 from ..worlds import catalogue
 from ..worlds.table import Table
 from ..worlds.world import World
-from .labelling import Named, labels_of, reading
+from .labelling import Named, labels_of, named_by, reading
 
 __all__ = ["Venue", "venues_of"]
 
@@ -91,7 +91,7 @@ class Venue:
 
 def venues_of(given: Any) -> list[Venue]:
     """The worlds that a user names, each with a label of its own; see :func:`ns_mab_gym.compare`."""
-    drafts = [_draft(label, each) for label, each in _each(given)]
+    drafts = [_draft(label, each) for label, each in named_by(given, _is_one, "a world", ALLOWED)]
     if not drafts:
         raise ValueError("there is no world to compare on; name at least one, such as 'NSBandit-Abrupt-v0'")
     labels = labels_of([named for named, _, _ in drafts], "world")
@@ -107,22 +107,6 @@ def _made(label: str, env: Any, arguments: Mapping[str, Any]) -> gym.Env[Any, An
     if not isinstance(made.action_space, gym.spaces.Discrete):
         raise TypeError(f"world {label!r}: a bandit agent needs a Discrete action space, got {made.action_space}")
     return made
-
-
-def _each(given: Any) -> Iterator[tuple[str, Any]]:
-    """What a user names, one by one, with the user's own label where there is one."""
-    if isinstance(given, Mapping):
-        for label, each in given.items():
-            if not isinstance(label, str) or not label.strip():
-                raise TypeError(f"the label of a world is a text that is not empty, got {label!r}")
-            yield label, each
-    elif _is_one(given):
-        yield "", given
-    elif isinstance(given, Iterable):
-        for each in given:
-            yield from _each(each)
-    else:
-        raise TypeError(f"cannot compare on {given!r}; a world is {ALLOWED}")
 
 
 def _is_one(given: Any) -> bool:
@@ -166,7 +150,7 @@ def _draft(label: str, given: Any) -> Drafted:
     if _is_matrix(thing):
         rows = np.asarray(thing) if hasattr(thing, "__array__") else thing
         return Named("array", arguments, given=label), (_table(label or "array", rows=rows), arguments), None
-    raise TypeError(f"cannot compare on {thing!r}; a world is {ALLOWED}")
+    raise TypeError(f"cannot compare {thing!r}; a world is {ALLOWED}")
 
 
 def _table(label: str, **source: Any) -> Table:

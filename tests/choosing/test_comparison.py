@@ -189,7 +189,7 @@ def test_misfits_can_be_skipped_and_are_shown():
         (ABRUPT, {"": "ts"}, {}, TypeError, "label of an agent is a text that is not empty"),
         (ABRUPT, [{"a": "ts"}, {"a": "random"}], {}, ValueError, "2 agents are labelled 'a'; give each"),
         ({5: ABRUPT}, "ts", {}, TypeError, "label of a world is a text"),
-        (7, "ts", {}, TypeError, "cannot compare on 7; a world is an id"),
+        (7, "ts", {}, TypeError, "cannot compare 7; a world is an id"),
         ({"bad": [[0.1, 0.2], [np.nan, 0.3]]}, "ts", {}, ValueError, "world 'bad': .*NaN.*round 2, arm 1"),
         (np.ones(3), "ts", {}, ValueError, "world 'array': .*T rounds by K arms"),
         ("nowhere.csv", "ts", {}, ValueError, "world 'nowhere.csv': no file"),

@@ -61,6 +61,7 @@ def test_labels_of_agents(given_, labels):
 
 def test_all_is_the_zoo():
     assert [each.label for each in competitors_of("all")] == agents.names()
+    assert [each.label for each in competitors_of(["all"])] == agents.names()
 
 
 def test_labels_of_worlds(tmp_path):
