@@ -24,11 +24,15 @@ from ns_mab_gym.cli.entry import COMMANDS
 from ns_mab_gym.envs import ENV_IDS
 
 REPORT = "ns_mab_gym/experiments/report/templates/"
+LEADERBOARD = "ns_mab_gym/experiments/leaderboard/templates/"
 # Commands that need no extra, with a word that they print; and arguments for those that need one.
 WITHOUT_EXTRAS = {"agents": "beta-swts", "worlds": "abrupt", "cite": "@article{"}
 WITH_EXTRAS = {
     "paper": ["--runs", "2", "--horizon", "100"],
     "evaluate": ["--env", "NSBandit-Abrupt-v0", "--agents", "random", "--runs", "2"],
+    "leaderboard": ["--quick"],
+    "tune": ["NSBandit-Abrupt-v0", "beta-swts", "--runs", "20"],
+    "recommend": ["NSBandit-Abrupt-v0", "--seconds", "1"],
     "diagnose": ["NSBandit-Abrupt-v0"],
     "train": ["--timesteps", "100"],
     "plot": [],
@@ -43,6 +47,7 @@ def check_files(files: list[str], packages: list[str]) -> None:
     assert not (missing := set(wanted) - set(files)), f"missing from the wheel: {sorted(missing)}"
     for ending in (".html", ".css", ".js"):
         assert any(name.startswith(REPORT) and name.endswith(ending) for name in files), f"no {ending} in {REPORT}"
+    assert f"{LEADERBOARD}leaderboard.html" in files, f"no page in {LEADERBOARD}"
     tests = [name for name in files if "tests/" in name or Path(name).name.startswith(("test_", "conftest"))]
     assert not tests, f"tests in the wheel: {tests}"
 
