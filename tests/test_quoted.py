@@ -132,7 +132,7 @@ def test_every_benchmark_has_figures_in_the_file(quoting: None) -> None:
     names = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("*.py") if file.stem[0] != "_"}
     assert names | {"paper", "deep", "leaderboard"} == FIGURES.keys()
     assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
-    assert {f"`{name}`" for name in FIGURES["agents"]["figures"]["agents"]} == PAPER["regret"]["Abrupt"].keys()
+    assert {f"`{name}`" for name in FIGURES["agents"]["figures"]["agents"]} >= PAPER["regret"]["Abrupt"].keys()
 
 
 def test_the_verdicts_are_on_the_claims_that_there_are() -> None:

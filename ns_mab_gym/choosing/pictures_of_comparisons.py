@@ -5,16 +5,14 @@ from __future__ import annotations
 import io
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..agents.core.zoo import make
 from ..figures.compare_plot import Shown, compare_figure
 from ..figures.style import save_as
 from ..figures.sweep_plot import Swept
 from ..figures.world_means import phase_starts
 from ..runs import Runs
-from ..theory.learners import LEARNERS
-from ..theory.recommendation import recommend_window
+from ..theory.choices import INSTANCES, marked_values
 from .competitors import Competitor, Family
 from .venues import Venue
 
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 __all__ = ["picture", "shown_of", "swept_of"]
-
-INSTANCES = 8  # of a random world, which must agree on a tuned value for it to be marked
 
 
 def picture(comparison: Comparison, path: str | Path | None) -> Figure:
@@ -94,38 +90,8 @@ def swept_of(comparison: Comparison, venue: Venue) -> list[Swept]:
 
 
 def marks_of(family: Family, member: Competitor, venue: Venue, seed: int) -> dict[str, float]:
-    """The value that the agent's own formula gives, and the one that theory recommends."""
+    """The values of a swept parameter that formula and theory choose for a world."""
     parameter = family.sweep.parameter
     others = {key: value for key, value in member.parameters.items() if key != parameter}
-    marks = {}
-    if (tuned := _tuned(family.sweep.agent, parameter, others, venue, seed)) is not None:
-        marks["tuned"] = tuned
-    if parameter == "window" and (advice := _recommended(family.sweep.agent, others, venue, seed)) is not None:
-        marks["recommended"] = advice
-    return marks
-
-
-def _tuned(agent: Any, parameter: str, others: dict[str, Any], venue: Venue, seed: int) -> float | None:
-    """The value in the agent as its own formula tunes it; None if it has none, or if instances do not agree on it."""
-    found = set()
-    for run in range(INSTANCES if venue.drawn_anew else 1):
-        try:
-            made = make(agent, knowledge=venue.knowledge(seed, run), **others)
-        except (TypeError, ValueError):
-            return None
-        parameters = getattr(made, "parameters", None)
-        found.add(parameters.get(parameter) if isinstance(parameters, dict) else getattr(made, parameter, None))
-    (value, *more) = found
-    return float(value) if not more and isinstance(value, int | float) else None
-
-
-def _recommended(agent: Any, others: dict[str, Any], venue: Venue, seed: int) -> float | None:
-    """The window that theory recommends; None for other agents, and where the means differ from run to run."""
-    means = None if venue.drawn_anew else venue.means(seed)
-    if agent not in LEARNERS or means is None or venue.bandit is None:
-        return None
-    try:
-        spread = venue.bandit.law.subgaussian
-        return float(recommend_window(means, agent, gamma=others.get("gamma"), subgaussian=spread).window)
-    except ValueError:  # where the assumptions of the theory do not hold
-        return None
+    known = [venue.knowledge(seed, run) for run in range(INSTANCES if venue.drawn_anew else 1)]
+    return marked_values(family.sweep.agent, parameter, others, known)

@@ -15,7 +15,7 @@ from ..experiments import outputs, pictures
 from ..experiments.parquet import versions
 from ..experiments.report import Page
 from ..experiments.results import Results, tidy_table
-from ..experiments.store import StoreError, guarded
+from ..experiments.store import MARK, guarded, own_folder
 from ..experiments.study import AgentEntry, Experiment, Study, WorldEntry
 from ..figures.sweep_plot import Swept
 from ..files import write_atomically
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["write_report"]
 
-MARK = "README.txt"
 OWNER = "This folder belongs to a comparison of ns_mab_gym."
 EXPLANATION = f"""{OWNER}
 
@@ -68,11 +67,8 @@ def write_report(comparison: Comparison, path: Path) -> Path:
 
 def _claim(folder: Path) -> None:
     """Make the folder and mark it as ours; raises an error if it holds other things."""
-    mark = folder / MARK
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()) and not (mark.is_file() and mark.read_text(encoding="utf-8").startswith(OWNER)):
-        raise StoreError(f"{str(folder)!r} holds other things; choose a new or empty folder, or a file.html")
-    write_atomically(mark, EXPLANATION.encode())
+    own_folder(folder, OWNER, "choose a new or empty folder, or a file.html")
+    write_atomically(folder / MARK, EXPLANATION.encode())
     (folder / "figures").mkdir(exist_ok=True)
     for old in (folder / "figures").glob("*.[ps][nv]g"):  # of an earlier comparison
         old.unlink()

@@ -18,21 +18,31 @@ __all__ = [
     "estimates",
     "improved",
     "mean_ranks",
+    "ranks_of",
     "summarise",
 ]
 
 Floats = npt.NDArray[np.float64]
 
 
+def ranks_of(regrets: Floats) -> Floats:
+    """(A, M) the rank of each of A agents in each of M columns of regrets; 1 is the least, ties share their ranks.
+
+    >>> ranks_of(np.array([[3.0], [1.0], [3.0]])).ravel().tolist()
+    [2.5, 1.0, 2.5]
+    """
+    less = (regrets[None] < regrets[:, None]).sum(axis=1)
+    equal = (regrets[None] == regrets[:, None]).sum(axis=1)
+    return np.asarray(less + (equal + 1) / 2)
+
+
 def mean_ranks(finals: Floats) -> Floats:
-    """(A,) the mean over runs of each agent's rank among the (A, R) regrets; 1 is the least, ties share their ranks.
+    """(A,) the mean over runs of each agent's rank among the (A, R) regrets.
 
     >>> mean_ranks(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 1.0]])).tolist()
     [1.75, 2.25, 2.0]
     """
-    less = (finals[None] < finals[:, None]).sum(axis=1)  # (A, R)
-    equal = (finals[None] == finals[:, None]).sum(axis=1)
-    return np.asarray((less + (equal + 1) / 2).mean(axis=1))
+    return np.asarray(ranks_of(finals).mean(axis=1))
 
 
 def improved(agent: Floats, reference: Floats) -> Floats:

@@ -13,9 +13,10 @@ from ..runs import Runs
 from .parquet import BrokenFileError, from_parquet, to_parquet
 from .units import Unit
 
-__all__ = ["Store", "StoreError", "guarded"]
+__all__ = ["MARK", "Store", "StoreError", "guarded", "own_folder"]
 
 MARK = "README.txt"
+SUBFOLDERS = ("units", "aside", "figures")
 OWNER = "This folder belongs to ns_mab_gym.experiments."
 EXPLANATION = f"""{OWNER}
 
@@ -50,13 +51,10 @@ class Store:
             self._open()
 
     def _open(self) -> None:
-        mark = self.folder / MARK
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if any(self.folder.iterdir()) and not (mark.is_file() and mark.read_text().startswith(OWNER)):
-            raise StoreError(f"{str(self.folder)!r} holds other things; choose a new or empty folder for the results")
+        own_folder(self.folder, OWNER, "choose a new or empty folder for the results")
         self.units.mkdir(exist_ok=True)
         self._lock = _locked(self.folder)
-        write_atomically(mark, EXPLANATION.encode())
+        write_atomically(self.folder / MARK, EXPLANATION.encode())
         for leftover in self.units.glob(".*.part"):  # left by a run that was killed while writing
             leftover.unlink()
 
@@ -119,6 +117,20 @@ class Store:
         except OSError:
             return False
         return True
+
+
+def own_folder(folder: Path, owner: str, remedy: str) -> None:
+    """Make the folder; raises a :class:`StoreError` if it holds things, but not the mark of this owner.
+
+    Its subfolders must not lead elsewhere: files are written, moved and removed there.
+    """
+    mark = folder / MARK
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()) and not (mark.is_file() and mark.read_bytes().startswith(owner.encode())):
+        raise StoreError(f"{str(folder)!r} holds other things; {remedy}")
+    for subfolder in (folder / name for name in SUBFOLDERS):
+        if subfolder.is_symlink():
+            raise StoreError(f"{str(subfolder)!r} is a link to another place; remove the link, or {remedy}")
 
 
 @contextlib.contextmanager

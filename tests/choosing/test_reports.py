@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -55,3 +56,21 @@ def test_a_folder_with_other_things_is_refused(found, tmp_path):
     with pytest.raises(StoreError, match="holds other things; choose a new or empty folder"):
         found.report(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_readme_that_is_no_text_is_another_thing(found, tmp_path):
+    (tmp_path / "README.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(StoreError, match="holds other things"):
+        found.report(tmp_path)
+
+
+def test_figures_that_lead_elsewhere_are_left_alone(found, tmp_path):
+    page = found.report(tmp_path / "report")
+    elsewhere = tmp_path / "holiday"
+    elsewhere.mkdir()
+    (elsewhere / "sea.png").write_bytes(b"blue")
+    shutil.rmtree(page.parent / "figures")
+    (page.parent / "figures").symlink_to(elsewhere)
+    with pytest.raises(StoreError, match=r"figures' is a link to another place; remove the link, or choose"):
+        found.report(page.parent)
+    assert [path.name for path in elsewhere.iterdir()] == ["sea.png"]

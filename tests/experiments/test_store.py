@@ -202,6 +202,21 @@ def test_a_folder_that_holds_other_things_is_refused(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.parametrize("name", ["units", "aside", "figures"])
+def test_a_subfolder_that_leads_elsewhere_is_refused(tmp_path, name):
+    """Else the files there would be set aside or removed as if they were results."""
+    folder, elsewhere = tmp_path / "results", tmp_path / "thesis"
+    Store(folder, v1).close()
+    elsewhere.mkdir()
+    (elsewhere / "chapter.tex").write_text("years of work")
+    if (folder / name).is_dir():
+        (folder / name).rmdir()
+    (folder / name).symlink_to(elsewhere)
+    with pytest.raises(StoreError, match=rf"{name}' is a link to another place; remove the link, or choose"):
+        Store(folder, v1)
+    assert [path.name for path in elsewhere.iterdir()] == ["chapter.tex"]
+
+
 def test_two_processes_do_not_share_a_folder(store):
     with pytest.raises(StoreError, match="another process is writing"):
         Store(store.folder, v1)

@@ -26,6 +26,8 @@ RULES = (
     "relative to oracle-restart is shown on worlds that consist of phases alone; where means drift there is no phase "
     "to restart in, and regret is relative to the best agent only.",
     "Regret below 1 counts as 1, so that no ratio is infinite.",
+    "On worlds of a kind, an agent counts as told apart from the best if the interval of their ratio does not hold 1; "
+    "these intervals hold for all pairs of agents together with 95 %.",
 )
 
 FLATTERED = (

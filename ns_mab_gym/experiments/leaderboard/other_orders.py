@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..statistics import ranks_of
 from .board_table import Division, Floats
 from .board_worlds import PAPER
-from .standings import ranks_of, standings_of, weighted
+from .standings import standings_of, weighted
 
 __all__ = ["AS_STATED", "orders_of"]
 

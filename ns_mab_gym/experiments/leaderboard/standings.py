@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...resampling import SEED
+from ..statistics import ranks_of
 from .board_table import Division, Floats
 
-__all__ = ["Standing", "Standings", "family_weights", "ranks_of", "resampled_weights", "standings_of", "weighted"]
+__all__ = ["Standing", "Standings", "family_weights", "resampled_weights", "standings_of", "weighted"]
 
 SAMPLES = 4_000
 CLOSE = 2.0  # regret of at most this many times the best is close to it
@@ -104,17 +105,6 @@ def standings_of(division: Division) -> Standings:
         for n in order
     ]
     return Standings(division, rows, _alike(samples[order]), _halves(division, order))
-
-
-def ranks_of(means: Floats) -> Floats:
-    """(A, W) ranks of (A, W) mean regrets on each world: 1 is the least, and ties share their ranks.
-
-    >>> ranks_of(np.array([[3.0], [1.0], [3.0]])).ravel().tolist()
-    [2.5, 1.0, 2.5]
-    """
-    less = (means[None] < means[:, None]).sum(axis=1)
-    equal = (means[None] == means[:, None]).sum(axis=1)
-    return np.asarray(less + (equal + 1) / 2)
 
 
 def family_weights(families: Sequence[str]) -> Floats:
