@@ -1,7 +1,8 @@
-"""What several test modules share: a small example of every world in the table."""
+"""What several test modules share: a small example of every world in the table, and hostile guests."""
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -11,6 +12,25 @@ from ns_mab_gym.worlds import World
 # Tests time nothing: a first example may have to wait for a compiler.
 settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
+GUESTS, MANY_GUESTS = 50, 2_500  # how many hostile inputs a door is tried with, in the suite and by hand
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fuzz-long", action="store_true", help=f"try every door with {MANY_GUESTS:,} hostile inputs")
+
+
+@pytest.fixture(scope="session")
+def guests(request: pytest.FixtureRequest) -> list[np.random.Generator]:
+    """A generator for each hostile input that a door is to be tried with; few, or with ``--fuzz-long`` many."""
+    number = MANY_GUESTS if request.config.getoption("--fuzz-long") else GUESTS
+    return [np.random.default_rng((20_261_116, guest)) for guest in range(number)]
+
+
+@pytest.fixture(scope="session")
+def watched(request: pytest.FixtureRequest) -> bool:
+    """Whether the tests are run by hand, on a machine that is fast enough to call ten seconds a hang."""
+    return bool(request.config.getoption("--fuzz-long"))
+
 
 # Worlds that mean nothing without a parameter; every other world can be made from its name and a horizon.
 NEEDED = {"table": {"rows": [[0.1, 0.9, 0.5], [0.8, 0.2, 0.5]] * 300, "horizon": 600}}

@@ -1,0 +1,54 @@
+"""Guests at a door: what they try, how many of them come, and what the house may answer.
+
+A guest is let in or is told by an error of this package what is wrong. An error counts as this package's own if this
+package raises it, in words: the innermost frame of its traceback is ours, and it is one of the kinds that we raise on
+purpose. A library's error that slips through is a fault of the door, and so is one by accident (an index, a division,
+an attribute), a hang, and a guest who takes all the memory.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import resource
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import gymnasium as gym
+
+OWN_KINDS = (ValueError, TypeError, FileNotFoundError, ImportError, gym.error.Error)
+ACCIDENTS = (ArithmeticError, LookupError, AttributeError, MemoryError, UnicodeError, NameError, RecursionError)
+HANGING = 10.0  # seconds that one guest may take, on a machine with nothing else to do
+MEMORY = 1 << 30  # bytes that one guest may make this process grow by
+
+
+def is_own(error: BaseException) -> bool:
+    """Whether the house itself raised this error, on purpose, and in words."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    module = str(frames[-1][0].f_globals.get("__name__")) if frames else ""
+    kind = isinstance(error, OWN_KINDS) and not isinstance(error, ACCIDENTS)
+    return kind and module.partition(".")[0] == "ns_mab_gym" and len(str(error)) > 10
+
+
+@contextmanager
+def guest(*, watched: bool = False) -> Iterator[None]:
+    """What one guest does; fails unless it is let in or refused by an error of our own.
+
+    Args:
+        watched: end the process, with a traceback, if the guest takes longer than a hang. Only for runs by hand: the
+            machines of the test suite are too slow at times.
+    """
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if watched:
+        faulthandler.dump_traceback_later(HANGING, exit=True, file=sys.__stderr__)
+    try:
+        yield
+    except Exception as error:
+        if not is_own(error):
+            raise AssertionError(f"a foreign error got out: {type(error).__name__}: {error}") from error
+    finally:
+        if watched:
+            faulthandler.cancel_dump_traceback_later()
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    assert grown < MEMORY, f"one guest took {grown / 1e6:,.0f} MB"
