@@ -18,10 +18,12 @@ import numpy.typing as npt
 from .agents.core.knowledge import Knowledge
 
 __all__ = [
+    "BadMeansError",
     "Floats",
     "Ints",
     "Leaders",
     "Mask",
+    "as_floats",
     "as_means",
     "best_arm_switches",
     "best_arms",
@@ -37,7 +39,13 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
+EXACT = 2**53  # up to here, every whole number is a float
+NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 BLOCK = 4096  # rounds at a time: at ten arms a block and its transpose fit the second-level cache
+
+
+class BadMeansError(ValueError):
+    """What was given is no table of means, in words for its author."""
 
 
 def as_means(means: npt.ArrayLike, source: str = "means") -> Floats:
@@ -48,34 +56,52 @@ def as_means(means: npt.ArrayLike, source: str = "means") -> Floats:
         source: what error messages call it.
     """
     _check_rows(means, source)
-    try:
-        given = np.asarray(means)
-        if not _holds_numbers(given):
-            raise TypeError
-        matrix = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{source} holds something that is not a number") from None
+    matrix = as_floats(means, source)
     if matrix.size == 0:
-        raise ValueError(f"{source} is empty; give one row per round and one column per arm")
+        raise BadMeansError(f"{source} is empty; give one row per round and one column per arm")
     if matrix.ndim != 2:
-        raise ValueError(f"{source} must be a table of T rounds by K arms, got shape {matrix.shape}")
+        raise BadMeansError(f"{source} must be a table of T rounds by K arms, got shape {matrix.shape}")
     if matrix.shape[1] < 2:
-        raise ValueError(f"a bandit needs at least 2 arms, {source} has {matrix.shape[1]} column")
+        raise BadMeansError(f"a bandit needs at least 2 arms, {source} has {matrix.shape[1]} column")
     if not (math.isfinite(matrix.min()) and math.isfinite(matrix.max())):
         row, arm = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(f"{source} is NaN or infinite at round {row + 1}, arm {arm + 1}; fill or drop such rounds")
+        raise BadMeansError(f"{source} is NaN or infinite at round {row + 1}, arm {arm + 1}; fill or drop such rounds")
     return matrix
+
+
+def as_floats(values: npt.ArrayLike, source: str) -> Floats:
+    """The given numbers as float64, without a copy where they are that already, if floats can hold them.
+
+    Args:
+        values: an array, or what NumPy makes one of.
+        source: what error messages call it.
+    """
+    if np.ma.is_masked(values):
+        raise BadMeansError(f"{source} has masked entries; fill or drop such rounds")
+    try:
+        given = np.asarray(values)
+        if not _holds_numbers(given):
+            raise TypeError
+        with np.errstate(over="ignore"):  # which gives infinity
+            floats = np.asarray(given, dtype=np.float64)
+    except MemoryError:
+        raise
+    except Exception:  # whatever strange values raise when NumPy asks them for a number
+        raise BadMeansError(f"{source} holds something that is not a number") from None
+    if given.dtype.kind in "iu" and given.size and not -EXACT <= int(given.min()) <= int(given.max()) <= EXACT:
+        raise BadMeansError(f"{source} holds whole numbers beyond 2**53, which no float can tell apart; scale them")
+    return floats
 
 
 def _check_rows(values: Any, source: str) -> None:
     if isinstance(values, Sequence) and len({len(row) for row in values if isinstance(row, Sized)}) > 1:
-        raise ValueError(f"the rows of {source} differ in length; every round needs one mean for each arm")
+        raise BadMeansError(f"the rows of {source} differ in length; every round needs one mean for each arm")
 
 
 def _holds_numbers(array: npt.NDArray[Any]) -> bool:
-    """Whether there is no text in the array; NumPy alone would take the text "0.5" for a number."""
+    """Whether there is no text and no truth value in the array; NumPy alone would take "0.5" and True for numbers."""
     if array.dtype.kind == "O":
-        return not any(isinstance(cell, str) for cell in array.flat)
+        return not any(isinstance(cell, NO_NUMBERS) for cell in array.flat)
     return array.dtype.kind in "iuf"
 
 

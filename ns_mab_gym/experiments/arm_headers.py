@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
-from ..worlds.table import is_number
+from ..worlds.means_files import read_file
 from .study import WorldEntry
 
 __all__ = ["arm_names", "header_of", "names_in_file"]
@@ -29,21 +28,9 @@ def _numbered(n_arms: int) -> list[str]:
 
 
 def header_of(file: Path) -> list[str] | None:
-    """The names of the columns of a file of means, unless one of them is a number; None if it has no names."""
-    readers = {".csv": _first_line, ".parquet": _columns}
-    read = readers.get(file.suffix.lower())
-    if read is None or not file.is_file():
+    """The names of the columns of a file of means; None if it has no names, or if there is no such file."""
+    try:
+        names = read_file(file).names
+    except FileNotFoundError:
         return None
-    header = read(file)
-    return None if any(is_number(cell) for cell in header) else header
-
-
-def _first_line(file: Path) -> list[str]:
-    with file.open(newline="", encoding="utf-8-sig") as lines:
-        return next((row for row in csv.reader(lines) if row), [])
-
-
-def _columns(file: Path) -> list[str]:
-    import pyarrow.parquet as pq
-
-    return [str(name) for name in pq.read_schema(file).names]
+    return None if names is None else list(names)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .catalogue import WORLDS, card, kind, make, names, register
 from .drawn import Mixed, Piecewise, RandomWalk
+from .means_files import read_means
 from .monotone import Rising, Rotting
 from .paper import Abrupt, GeneralAbrupt, Smooth
 from .synthetic import Periodic, Stationary, Variation
-from .table import Table, read_means
+from .table import Table
 from .world import World
 
 __all__ = [

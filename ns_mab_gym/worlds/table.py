@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-import zipfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import choice, positive_int
+from ..agents.core.arguments import positive_int
 from ..means import as_means
+from .means_files import MeansFile, path_in_words, read_file
 from .world import FloatArray, World
 
-__all__ = ["MeansFile", "Table", "is_number", "read_file", "read_means"]
+__all__ = ["Table"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table(World):
     """Means from an array or from a file (``.csv``, ``.parquet``, ``.npz``).
 
-    The first row of a CSV file is a header if none of its cells is a number; an ``.npz`` file holds one array, or one
-    called ``means``.
+    The first row of a CSV file is a header if it holds names; the numbers 0, 1, … there are refused, since they may be
+    those of columns, or means. A column that counts the rounds is refused, pandas' index in a Parquet file is left out.
+    An ``.npz`` file holds one array, or one called ``means``. A file is read once, when the world is made.
 
     >>> Table(rows=[[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])
     Table(horizon=3, rows=((0.1, 0.9), (0.8, 0.2), (0.8, 0.3)), path=None, n_arms=2)
@@ -49,7 +46,7 @@ class Table(World):
         if (self.rows is None) == (self.path is None):
             raise ValueError("a table world takes either rows= (an array of means) or path= (a file)")
         if self.path is not None:
-            object.__setattr__(self, "path", str(self.path))
+            object.__setattr__(self, "path", path_in_words(self.path))
         for what, has in zip(("horizon", "n_arms"), self._values.shape, strict=True):
             given = getattr(self, what)
             if given is not None and positive_int(what, given) != has:
@@ -62,6 +59,11 @@ class Table(World):
     def digest(self) -> str | None:
         """The SHA-256 of the bytes that these means were read from, in hexadecimal; None if they came as rows."""
         return None if self._file is None else self._file.digest
+
+    @property
+    def arm_names(self) -> tuple[str, ...] | None:
+        """The names of the arms in the file, blank where one has none; None if there are no names."""
+        return None if self._file is None else self._file.names
 
     @cached_property
     def _file(self) -> MeansFile | None:
@@ -76,82 +78,3 @@ class Table(World):
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
         return np.array(self._values)
-
-
-class MeansFile(NamedTuple):
-    """What was read from a file of means."""
-
-    means: FloatArray  # (T, K)
-    digest: str  # the SHA-256 of its bytes
-
-
-def read_means(path: str | Path) -> FloatArray:
-    """The (T, K) matrix of means in a ``.csv``, ``.parquet`` or ``.npz`` file."""
-    return read_file(path).means
-
-
-def read_file(path: str | Path) -> MeansFile:
-    """Read a file of means once: its means, and the hash of the very bytes that they come from."""
-    file = Path(path)
-    if not file.is_file():
-        raise FileNotFoundError(f"no file of means at {str(file)!r}")
-    readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz}
-    read = readers[choice("kind of table", file.suffix.lower(), readers)]
-    content = file.read_bytes()
-    return MeansFile(read(file, content), hashlib.sha256(content).hexdigest())
-
-
-def _read_csv(file: Path, content: bytes) -> FloatArray:
-    try:
-        with io.TextIOWrapper(io.BytesIO(content), newline="", encoding="utf-8-sig") as handle:
-            numbered = [(line, row) for line, row in enumerate(csv.reader(handle), start=1) if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{str(file)!r} cannot be read as CSV: {error}") from None
-    if numbered and not any(is_number(cell) for cell in numbered[0][1]):
-        del numbered[0]  # a header of arm names
-    if not numbered:
-        raise ValueError(f"{str(file)!r} holds no means; give one row per round and one column per arm")
-    width = len(numbered[0][1])
-    for line, row in numbered:
-        if len(row) != width:
-            raise ValueError(f"{str(file)!r}, line {line}: {len(row)} columns where the first row has {width}")
-        for column, cell in enumerate(row, start=1):
-            if not is_number(cell):
-                raise ValueError(f"{str(file)!r}, line {line}, column {column}: {cell!r} is not a number")
-    return as_means([[float(cell) for cell in row] for _, row in numbered], repr(str(file)))
-
-
-def _read_parquet(file: Path, content: bytes) -> FloatArray:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError("reading Parquet needs pyarrow: pip install 'ns-mab-gym[experiments]'") from None
-    try:
-        table = pq.read_table(pa.BufferReader(content))
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{str(file)!r} cannot be read as Parquet: {error}") from None
-    for column in table.column_names:
-        kind = str(table.schema.field(column).type)
-        if not kind.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
-            raise ValueError(f"{str(file)!r}, column {column!r}: {kind} is not a number")
-    return as_means(np.array([column.to_numpy() for column in table.columns]).T, repr(str(file)))
-
-
-def _read_npz(file: Path, content: bytes) -> FloatArray:
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise ValueError(f"{str(file)!r} cannot be read as npz: it is not a zip archive; save it with numpy.savez")
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        keys = archive.files
-        if len(keys) != 1 and "means" not in keys:
-            raise ValueError(f"{str(file)!r} holds {keys}; save one array, or call the array of means 'means'")
-        return as_means(archive["means" if "means" in keys else keys[0]], repr(str(file)))
-
-
-def is_number(cell: str) -> bool:
-    """Whether the text of a cell is a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
