@@ -15,7 +15,7 @@ __all__ = ["FULL", "ROWS_AND_COLUMNS", "SMALLER", "Columns", "refuse_clocks", "s
 ROWS_AND_COLUMNS = "give one row per round and one column per arm"
 SMALLER = "give a table of fewer rounds, or a machine with more memory"
 FULL = 60  # characters of a cell that an error message repeats
-# What people call the column that says when; such a name and growing numbers are a clock.
+# What people call the column that says when.
 CLOCKS = {
     *("round", "rounds", "step", "steps", "time", "t", "timestamp", "datetime", "date", "epoch", "iteration", "trial"),
     *("second", "minute", "hour", "day", "week", "month", "year"),
@@ -39,7 +39,7 @@ def refuse_clocks(values: FloatArray, names: tuple[str, ...] | None, source: str
     """Raise an error if a column tells the time instead of means; nobody would notice such an arm.
 
     A column of whole numbers in equal steps upwards is a clock, if there are three rounds or more to tell; and so is a
-    column of growing numbers that is called as clocks are.
+    column of growing numbers, or of whole numbers that are all different, which is called as clocks are.
     """
     for k, column in enumerate(values.T):
         name = "" if names is None else names[k]
@@ -49,7 +49,7 @@ def refuse_clocks(values: FloatArray, names: tuple[str, ...] | None, source: str
                 f"{source}, column {k + 1}: {numbers}, … counts rounds and is no arm; leave the column out (pandas: "
                 f"index=False). If these are means, save them as an array with numpy.savez"
             )
-        if name.strip().casefold() in CLOCKS and _grows(column):
+        if name.strip().casefold() in CLOCKS and (_grows(column) or _numbers_rows(column)):
             raise BadMeansError(
                 f"{source}, column {k + 1}: {shown(name)} tells the round and is no arm; leave the column out (pandas: "
                 f"index=False), or give it another name if it is an arm"
@@ -69,3 +69,7 @@ def _counts(column: FloatArray) -> bool:
 
 def _grows(column: FloatArray) -> bool:
     return bool(np.all(column[1:] > column[:-1]))
+
+
+def _numbers_rows(column: FloatArray) -> bool:
+    return len(np.unique(column)) == len(column) and bool(np.all(column == np.floor(column)))
