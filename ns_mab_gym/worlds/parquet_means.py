@@ -41,7 +41,10 @@ def read_parquet(content: bytes, source: str) -> Columns:
         names = tuple(str(schema.names[k]) for k in arms)
         if rounds < 1 or not arms:
             raise BadMeansError(f"{source} is empty; {ROWS_AND_COLUMNS}")
-        _ensure_fits(rounds, schema, source)
+        claimed = (
+            f"{rounds:,} rounds of {len(schema.names)} columns"  # held as Arrow decodes them, and as NumPy has them
+        )
+        ensure_fits(f"reading {source}, {claimed},", 16.0 * rounds * len(schema.names), SMALLER)
         values = np.empty((rounds, len(arms)))
         filled = 0
         for part in _batches(file, arms, source):
@@ -80,12 +83,6 @@ def _index_of_pandas(schema: pa.Schema, source: str) -> set[str]:
         return {column for column in columns if isinstance(column, str)}
     except (ValueError, LookupError, TypeError, RecursionError):
         raise BadMeansError(f"{source} does not tell which column is the index of pandas; save it again") from None
-
-
-def _ensure_fits(rounds: int, schema: pa.Schema, source: str) -> None:
-    """The numbers, and a batch of them as pyarrow holds it."""
-    held = 8.0 * (rounds + 4 * min(rounds, BATCH)) * len(schema.names)
-    ensure_fits(f"reading {source}, {rounds:,} rounds of {len(schema.names)} columns,", held, SMALLER)
 
 
 def _batches(file: Any, arms: list[int], source: str) -> Iterator[npt.NDArray[np.float64]]:

@@ -15,6 +15,13 @@ from ns_mab_gym.worlds import Table, read_means
 MEANS = np.random.default_rng(0).random((20, 3))
 
 
+class Sulking:
+    """An array-like that does not give its numbers."""
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("on another device")
+
+
 def write(path, means, header=("a", "b", "c")):
     """Save the means in the format of the path's suffix."""
     if path.suffix == ".npz":
@@ -104,6 +111,17 @@ def test_npz_with_several_arrays_needs_one_called_means(tmp_path):
         ([0.1, 0.2], r"rows must be a table of T rounds by K arms, got shape \(2,\)"),
         ([[0.1, 0.2], [0.3, float("nan")]], "rows is NaN or infinite at round 2, arm 2"),
         ([[float("inf"), 0.2]], "rows is NaN or infinite at round 1, arm 1"),
+        ([[10**400, 0]], "rows is NaN or infinite|rows holds something that is not a number"),
+        ([[2**53 + 1, 0]], r"rows holds whole numbers beyond 2\*\*53, which no float can tell apart"),
+        ([[2**64, 0.5], [0, None]], "rows is NaN or infinite at round 2, arm 2"),
+        (np.ma.array([[0.1, 0.2]], mask=[[False, True]]), "rows has masked entries; fill or drop such rounds"),
+        (np.array([[0.1, b"0.2"]], dtype=object), "rows holds something that is not a number"),
+        (pd.DataFrame({"a": [0.1], "b": [True]}), "rows holds something that is not a number"),
+        (pd.DataFrame({"a": [0.1], "b": pd.array([None], dtype="Float64")}), "rows holds|rows is NaN or infinite"),
+        (np.array([["2024"]], dtype="M8[s]"), "rows holds something that is not a number"),
+        (np.array([[np.timedelta64(1, "s"), 0.5]], dtype=object), "rows holds something that is not a number"),
+        (np.full((1, 2), np.longdouble("1e400")), "rows is NaN or infinite at round 1, arm 1"),
+        (Sulking(), "rows holds something that is not a number"),
     ],
 )
 def test_bad_rows_are_refused_with_the_reason(rows, words):
