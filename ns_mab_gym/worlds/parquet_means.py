@@ -41,9 +41,7 @@ def read_parquet(content: bytes, source: str) -> Columns:
         names = tuple(str(schema.names[k]) for k in arms)
         if rounds < 1 or not arms:
             raise BadMeansError(f"{source} is empty; {ROWS_AND_COLUMNS}")
-        claimed = (
-            f"{rounds:,} rounds of {len(schema.names)} columns"  # held as Arrow decodes them, and as NumPy has them
-        )
+        claimed = f"{rounds:,} rounds of {len(schema.names)} columns"  # twice: Arrow's and NumPy's
         ensure_fits(f"reading {source}, {claimed},", 16.0 * rounds * len(schema.names), SMALLER)
         values = np.empty((rounds, len(arms)))
         filled = 0

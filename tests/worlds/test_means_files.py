@@ -278,6 +278,7 @@ def claiming(shape, size):
         ("t.csv", lambda: b"0.25,0.75\n" * 10**6, 9e6, "reading .* would take 10 MB of memory, 9 MB are free"),
         ("t.csv", lambda: b"0," * 10**6, 20e6, "would take 80 MB of memory"),
     ],
+    ids=count(),
 )
 def test_claims_are_checked_before_memory_is_asked_for(tmp_path, monkeypatch, name, content, free, words):
     monkeypatch.setattr(memory_limits, "available_memory", lambda: free)
