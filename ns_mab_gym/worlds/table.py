@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import io
 import zipfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +18,7 @@ from ..agents.core.arguments import choice, positive_int
 from ..means import as_means
 from .world import FloatArray, World
 
-__all__ = ["Table", "is_number", "read_means"]
+__all__ = ["MeansFile", "Table", "is_number", "read_file", "read_means"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +58,19 @@ class Table(World):
         if self.rows is not None:
             object.__setattr__(self, "rows", tuple(map(tuple, self._values.tolist())))
 
+    @property
+    def digest(self) -> str | None:
+        """The SHA-256 of the bytes that these means were read from, in hexadecimal; None if they came as rows."""
+        return None if self._file is None else self._file.digest
+
+    @cached_property
+    def _file(self) -> MeansFile | None:
+        return None if self.path is None else read_file(self.path)
+
     @cached_property
     def _values(self) -> FloatArray:
-        if self.path is not None:
-            return read_means(self.path)
+        if self._file is not None:
+            return self._file.means
         assert self.rows is not None
         return np.array(as_means(self.rows, "rows"))
 
@@ -66,18 +78,32 @@ class Table(World):
         return np.array(self._values)
 
 
+class MeansFile(NamedTuple):
+    """What was read from a file of means."""
+
+    means: FloatArray  # (T, K)
+    digest: str  # the SHA-256 of its bytes
+
+
 def read_means(path: str | Path) -> FloatArray:
     """The (T, K) matrix of means in a ``.csv``, ``.parquet`` or ``.npz`` file."""
+    return read_file(path).means
+
+
+def read_file(path: str | Path) -> MeansFile:
+    """Read a file of means once: its means, and the hash of the very bytes that they come from."""
     file = Path(path)
     if not file.is_file():
         raise FileNotFoundError(f"no file of means at {str(file)!r}")
     readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz}
-    return readers[choice("kind of table", file.suffix.lower(), readers)](file)
+    read = readers[choice("kind of table", file.suffix.lower(), readers)]
+    content = file.read_bytes()
+    return MeansFile(read(file, content), hashlib.sha256(content).hexdigest())
 
 
-def _read_csv(file: Path) -> FloatArray:
+def _read_csv(file: Path, content: bytes) -> FloatArray:
     try:
-        with file.open(newline="", encoding="utf-8-sig") as handle:
+        with io.TextIOWrapper(io.BytesIO(content), newline="", encoding="utf-8-sig") as handle:
             numbered = [(line, row) for line, row in enumerate(csv.reader(handle), start=1) if row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{str(file)!r} cannot be read as CSV: {error}") from None
@@ -95,14 +121,14 @@ def _read_csv(file: Path) -> FloatArray:
     return as_means([[float(cell) for cell in row] for _, row in numbered], repr(str(file)))
 
 
-def _read_parquet(file: Path) -> FloatArray:
+def _read_parquet(file: Path, content: bytes) -> FloatArray:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise ImportError("reading Parquet needs pyarrow: pip install 'ns-mab-gym[experiments]'") from None
     try:
-        table = pq.read_table(file)
+        table = pq.read_table(pa.BufferReader(content))
     except pa.ArrowInvalid as error:
         raise ValueError(f"{str(file)!r} cannot be read as Parquet: {error}") from None
     for column in table.column_names:
@@ -112,10 +138,10 @@ def _read_parquet(file: Path) -> FloatArray:
     return as_means(np.array([column.to_numpy() for column in table.columns]).T, repr(str(file)))
 
 
-def _read_npz(file: Path) -> FloatArray:
-    if not zipfile.is_zipfile(file):
+def _read_npz(file: Path, content: bytes) -> FloatArray:
+    if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError(f"{str(file)!r} cannot be read as npz: it is not a zip archive; save it with numpy.savez")
-    with np.load(file, allow_pickle=False) as archive:
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         keys = archive.files
         if len(keys) != 1 and "means" not in keys:
             raise ValueError(f"{str(file)!r} holds {keys}; save one array, or call the array of means 'means'")

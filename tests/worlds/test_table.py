@@ -1,7 +1,9 @@
 """A user's own world: a table of means from an array or a file, and what is said about a bad one."""
 
 import csv
+import hashlib
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -48,6 +50,19 @@ def test_the_world_keeps_its_own_copy():
     world = Table(rows=rows)
     rows[:] = 0
     np.testing.assert_array_equal(world.means(), MEANS)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+def test_a_file_is_read_once_and_its_hash_is_of_what_was_read(tmp_path, suffix):
+    path = write(tmp_path / f"means{suffix}", MEANS)
+    read = hashlib.sha256(path.read_bytes()).hexdigest()
+    world = Table(path=path)
+    write(path, 1 - MEANS)
+    for kept in (world, pickle.loads(pickle.dumps(world))):
+        np.testing.assert_array_equal(kept.means(), MEANS)
+        assert kept.digest == read
+    assert Table(path=path).digest == hashlib.sha256(path.read_bytes()).hexdigest() != read
+    assert Table(rows=MEANS).digest is None
 
 
 def test_csv_header_blank_lines_and_byte_order_mark(tmp_path):
