@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Self
 
 from .agents.core.memory_limits import ensure_fits
 
-__all__ = ["ChangedFileError", "KeptFile", "content_of", "sha256_of"]
+__all__ = ["ChangedFileError", "KeptFile", "content_of", "kept", "sha256_of"]
 
 
 class ChangedFileError(ValueError):
@@ -78,6 +78,13 @@ class KeptFile(str):
         return self
 
 
+def kept(path: str | PathLike[str]) -> str:
+    """The file at a path, read now; the path alone if there is no file, and the file as it is if it was kept before."""
+    if isinstance(path, KeptFile) or not os.path.isfile(path):
+        return fspath(path)
+    return KeptFile(path)
+
+
 def content_of(path: str | PathLike[str]) -> bytes:
     """The bytes of a file: those that were kept, or else those that it holds now."""
     return path.content if isinstance(path, KeptFile) else _read(fspath(path))
@@ -89,8 +96,8 @@ def sha256_of(path: str | PathLike[str]) -> str:
 
 
 def _read(path: str) -> bytes:
-    file = Path(path)
-    if not file.is_file():
+    if not os.path.isfile(path):  # of those that can be read to their end: no folder, no pipe, no device
         raise FileNotFoundError(f"there is no file at {path!r}")
-    ensure_fits(f"the file {path!r}", file.stat().st_size, "give a smaller one")
-    return file.read_bytes()
+    with open(path, "rb") as file:
+        ensure_fits(f"the file {path!r}", os.fstat(file.fileno()).st_size, "give a smaller one")
+        return file.read()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
+from ..kept_files import KeptFile, content_of
 from ..worlds.table import is_number
 from .study import WorldEntry
 
@@ -18,7 +20,7 @@ def arm_names(world: WorldEntry, n_arms: int) -> list[str]:
 
 def names_in_file(world: WorldEntry, n_arms: int) -> list[str] | None:
     """The names of a world's arms in its file of means; None if there is no such file, or if it has no names."""
-    header = None if world.file is None else header_of(world.file)
+    header = None if world.file is None else header_of(world.kwargs["path"])
     if header is None or len(header) != n_arms:
         return None
     return [name.strip() or number for name, number in zip(header, _numbered(n_arms), strict=True)]
@@ -28,22 +30,23 @@ def _numbered(n_arms: int) -> list[str]:
     return [f"arm {arm + 1}" for arm in range(n_arms)]
 
 
-def header_of(file: Path) -> list[str] | None:
+def header_of(path: str | Path) -> list[str] | None:
     """The names of the columns of a file of means, unless one of them is a number; None if it has no names."""
     readers = {".csv": _first_line, ".parquet": _columns}
-    read = readers.get(file.suffix.lower())
-    if read is None or not file.is_file():
+    read = readers.get(Path(path).suffix.lower())
+    if read is None or not (isinstance(path, KeptFile) or Path(path).is_file()):
         return None
-    header = read(file)
+    header = read(content_of(path))
     return None if any(is_number(cell) for cell in header) else header
 
 
-def _first_line(file: Path) -> list[str]:
-    with file.open(newline="", encoding="utf-8-sig") as lines:
+def _first_line(content: bytes) -> list[str]:
+    with io.TextIOWrapper(io.BytesIO(content), newline="", encoding="utf-8-sig") as lines:
         return next((row for row in csv.reader(lines) if row), [])
 
 
-def _columns(file: Path) -> list[str]:
+def _columns(content: bytes) -> list[str]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return [str(name) for name in pq.read_schema(file).names]
+    return [str(name) for name in pq.read_schema(pa.BufferReader(content)).names]

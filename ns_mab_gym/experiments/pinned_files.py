@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ..kept_files import KeptFile
 from ..play.resolving import MODELS
 from .study import AgentEntry, Entry, Study, WorldEntry
 
-__all__ = ["files_of", "opened_by_others", "pinned"]
+__all__ = ["files_of", "opened_by_others", "pinned", "pinned_world"]
 
 E = TypeVar("E", bound=Entry)
 
@@ -38,6 +38,11 @@ def pinned(study: Study, *, trust_models: bool = False) -> Study:
     return replace(study, experiments=tuple(experiments))
 
 
+def pinned_world(world: WorldEntry) -> WorldEntry:
+    """The world with its files read; see :func:`pinned`."""
+    return _with_files(world, KeptFile)
+
+
 def _kept(path: str, trusted: bool, known: dict[tuple[str, bool], KeptFile]) -> KeptFile:
     if isinstance(path, KeptFile):
         return path
@@ -48,7 +53,7 @@ def _kept(path: str, trusted: bool, known: dict[tuple[str, bool], KeptFile]) -> 
 
 def files_of(entry: Entry) -> dict[str, str]:
     """The files that the parameters of an entry name, by the name of the parameter, such as ``reward.path``."""
-    return {name: value for name, value in _leaves(entry.parameters) if _names_a_file(value)}
+    return {name: value for name, value in _leaves(entry.parameters) if _is_file(name, value)}
 
 
 def opened_by_others(entry: Entry) -> list[str]:
@@ -60,13 +65,13 @@ def opened_by_others(entry: Entry) -> list[str]:
 
 def _with_files(entry: E, kept: Callable[[str], str]) -> E:
     """The same entry with each path of a file replaced by what a function makes of it."""
-    return replace(entry, parameters=tuple((name, _replaced(value, kept)) for name, value in entry.parameters))
+    return replace(entry, parameters=tuple((name, _replaced(name, value, kept)) for name, value in entry.parameters))
 
 
-def _replaced(value: Any, kept: Callable[[str], str]) -> Any:
+def _replaced(name: str, value: Any, kept: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
-        return {key: _replaced(each, kept) for key, each in value.items()}
-    return kept(value) if _names_a_file(value) else value
+        return {key: _replaced(key, each, kept) for key, each in value.items()}
+    return kept(value) if _is_file(name, value) else value
 
 
 def _leaves(parameters: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
@@ -78,11 +83,9 @@ def _leaves(parameters: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _names_a_file(value: Any) -> bool:
-    """Whether a value is the path of a file; a text without an ending, such as a world's name, is not looked for."""
+def _is_file(name: str, value: Any) -> bool:
+    """Whether a value is the path of a file; a text without an ending is looked for only if it is called a path."""
     if isinstance(value, KeptFile):
         return True
-    try:
-        return isinstance(value, str) and bool(Path(value).suffix) and Path(value).is_file()
-    except (OSError, ValueError):  # too long for the file system, or with a null character
-        return False
+    looked_for = isinstance(value, str) and (name.endswith("path") or bool(os.path.splitext(value)[1]))
+    return looked_for and os.path.isfile(value)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import choice, positive_int
+from ..kept_files import KeptFile, content_of
 from ..means import as_means
 from .world import FloatArray, World
 
@@ -48,7 +49,7 @@ class Table(World):
         """Read the table and check it, so that every world that was made can be played."""
         if (self.rows is None) == (self.path is None):
             raise ValueError("a table world takes either rows= (an array of means) or path= (a file)")
-        if self.path is not None:
+        if self._file is not None:
             object.__setattr__(self, "path", str(self.path))
         for what, has in zip(("horizon", "n_arms"), self._values.shape, strict=True):
             given = getattr(self, what)
@@ -93,11 +94,11 @@ def read_means(path: str | Path) -> FloatArray:
 def read_file(path: str | Path) -> MeansFile:
     """Read a file of means once: its means, and the hash of the very bytes that they come from."""
     file = Path(path)
-    if not file.is_file():
+    if not isinstance(path, KeptFile) and not file.is_file():
         raise FileNotFoundError(f"no file of means at {str(file)!r}")
     readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz}
     read = readers[choice("kind of table", file.suffix.lower(), readers)]
-    content = file.read_bytes()
+    content = content_of(path)
     return MeansFile(read(file, content), hashlib.sha256(content).hexdigest())
 
 

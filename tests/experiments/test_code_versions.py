@@ -37,17 +37,16 @@ import json, sys
 from pathlib import Path
 import ns_mab_gym
 from ns_mab_gym.experiments import AgentEntry, WorldEntry
-from ns_mab_gym.experiments.identity import code_versions
-from ns_mab_gym.experiments.units import Unit
+from ns_mab_gym.experiments.identity import modules_of
+from ns_mab_gym.sources import digest_of
 
 house = Path(ns_mab_gym.__file__).parent
 worlds = {"abrupt": WorldEntry.of("abrupt"), "table": WorldEntry.of("table", path="means.csv")}
-units = {f"{world} {agent}": Unit(world=worlds[world], agent=AgentEntry.of(agent), seed=0, first_run=0, runs=1)
+units = {f"{world} {agent}": modules_of(worlds[world], AgentEntry.of(agent))
          for world in worlds for agent in ("random", "ser4", "ts")}
 
 def versions():
-    code_of = code_versions(print)
-    return {name: code_of(unit) for name, unit in units.items()}
+    return {name: digest_of(modules) for name, modules in units.items()}
 
 found = {"": versions()}
 for name in sys.argv[1:]:
