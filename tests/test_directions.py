@@ -53,7 +53,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "experiments.leaderboard": {
         "agents", "agents.core", "envs", "experiments", "figures", "files", "play", "resampling", "worlds",
     },
-    "rl": {"agents.core", "play", "runs", "wrappers"},
+    "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {
         "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "means", "module_files",
         "play", "rewards", "rl", "runs", "theory", "worlds",
