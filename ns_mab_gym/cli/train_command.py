@@ -29,9 +29,9 @@ def _parser(command: str) -> Parser:
     parser = Parser(
         command,
         "Train a model of Stable-Baselines3 on random worlds, save it, and compare it with the zoo on instances that\n"
-        "it has not seen. The saved model plays wherever agents play: sb3:path=results/sb3/model.zip. On other machines, a\n"
-        "zip file must be trusted (--trust-models), since loading it can run any code in it; model.npz, written beside\n"
-        "it, runs none.",
+        "it has not seen. The saved model plays wherever agents play: sb3:path=results/sb3/model.zip. Elsewhere a zip\n"
+        "file must be trusted (--trust-models), since loading it can run any code in it; model.npz, which is written\n"
+        "beside it, runs none.",
         (
             "--algo ppo --timesteps 3000000 --out results/ppo",
             "--env piecewise:n_arms=5,horizon=1000,changes=4 --windows 50 200",
