@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import threading
 import zipfile
@@ -17,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from gymnasium.spaces import Box, Discrete
-from stable_baselines3.common.save_util import load_from_zip_file
 
 from ..files import write_atomically
 from ..kept_files import KeptFile, content_of
@@ -117,7 +117,8 @@ class SB3Agent:
             return cls(read_export(content, named), **options)
         if not zipfile.is_zipfile(io.BytesIO(content)):
             raise ValueError(f"{named!r} is no model: neither saved by Stable-Baselines3 nor exported")
-        ensure_trusted(named, hashlib.sha256(content).hexdigest(), trust or getattr(file, "trusted", False))
+        vouched = getattr(file, "trusted", False) if trust is False else trust
+        ensure_trusted(named, hashlib.sha256(content).hexdigest(), vouched)
         return cls(_unpickled(content, algo, named), **options)
 
     @property
@@ -199,13 +200,23 @@ def _found(path: str | Path) -> str | Path:
 
 def _unpickled(content: bytes, algo: str | None, path: str) -> Any:
     """The model in a file of Stable-Baselines3; this runs what is pickled there."""
+    if (named := algo or _noted_algorithm(content)) is None:
+        raise ValueError(f"{path!r} does not say of which algorithm it is; pass algo=, such as algo='ppo'")
+    kind = algorithm(named)
     try:
-        note = (load_from_zip_file(io.BytesIO(content), device="cpu")[0] or {}).get(NOTE, {})
+        return kind.load(io.BytesIO(content), device="cpu")
     except Exception as error:  # whatever is pickled there
         raise ValueError(f"{path!r} cannot be read as a model of Stable-Baselines3: {error}") from error
-    if algo is None and "algo" not in note:
-        raise ValueError(f"{path!r} does not say of which algorithm it is; pass algo=, such as algo='ppo'")
-    return algorithm(algo or note["algo"]).load(io.BytesIO(content), device="cpu")
+
+
+def _noted_algorithm(content: bytes) -> str | None:
+    """The algorithm that :meth:`SB3Agent.save` noted, read without running anything; None if there is no such note."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            named = json.loads(archive.read("data"))[NOTE]["algo"]
+    except Exception:  # whatever is wrong with the file is said when it is loaded
+        return None
+    return named if isinstance(named, str) else None
 
 
 def _write(path: Path, ending: str, content: bytes) -> None:
