@@ -161,12 +161,12 @@ def packed(arrays: dict[str, Any]) -> bytes:
 
 
 def with_description(content: bytes, **changes: Any) -> bytes:
-    """The export with some of its description changed; a dot leads into its shape."""
+    """The export with some of its description changed, or of the shape in it."""
     arrays = members(content)
     described = json.loads(arrays["description"].tobytes())
+    shape = described["shape"]
     for key, value in changes.items():
-        inner = described["shape"] if key in described["shape"] else described
-        inner[key] = value
+        (shape if key in shape else described)[key] = value
     return packed(arrays | {"description": np.frombuffer(json.dumps(described).encode(), np.uint8)})
 
 
