@@ -6,6 +6,7 @@ Importing the package registers the ids of :data:`ns_mab_gym.envs.ENV_IDS`.
 from __future__ import annotations
 
 import importlib
+import time
 from typing import TYPE_CHECKING, Any
 
 from . import envs
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .runs import Runs
 
 __version__ = "0.1.0"
+IMPORTED_AT = time.time()  # a file that is younger may not be what was imported from it
 __all__ = [
     "Advice",
     "Comparison",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -21,9 +22,10 @@ from pathlib import Path
 
 from .module_files import distributions_of, file_of, is_namespace, is_own_code, modules_in, spec_of, true_name
 
-__all__ = ["counts", "digest_of", "modules_behind", "unreadable"]
+__all__ = ["counts", "digest_of", "edited_while_running", "modules_behind", "unreadable"]
 
 HOUSE = __name__.partition(".")[0]
+Stamp = tuple[int, int, int, int]
 # User code that imports one of these can make anything by its name, so it depends on the whole package given here.
 MAKERS = {f"{HOUSE}.agents.core.zoo": f"{HOUSE}.agents", f"{HOUSE}.worlds.catalogue": f"{HOUSE}.worlds"}
 
@@ -41,6 +43,16 @@ def digest_of(modules: Iterable[str]) -> str | None:
 def unreadable(modules: Iterable[str]) -> list[str]:
     """Those of these modules, and of all that they depend on, whose source cannot be read."""
     return [name for name in modules_behind(modules) if _meaning_of(name) is None]
+
+
+def edited_while_running(modules: Iterable[str]) -> list[str]:
+    """Those of these modules, and of all that they depend on, that are loaded and were edited since this package was.
+
+    What is loaded may be older than what the file says: Python reads a file when it is first imported, and not again.
+    """
+    began = sys.modules[HOUSE].IMPORTED_AT * 1e9
+    loaded = [name for name in modules_behind(modules) if name in sys.modules]
+    return [name for name in loaded if (file := file_of(name)) is not None and max(_stamp(file)[:2]) > began]
 
 
 def modules_behind(modules: Iterable[str]) -> list[str]:
@@ -69,12 +81,12 @@ def counts(imported: str, by: str) -> bool:
 def _imports(name: str) -> tuple[str, ...]:
     """The modules that a module imports and on which its results depend."""
     file = file_of(name)
-    return _imports_in(name, file, file.stat().st_mtime_ns) if file is not None else ()
+    return _imports_in(name, file, _stamp(file)) if file is not None else ()
 
 
 @lru_cache(maxsize=1024)
-def _imports_in(name: str, file: Path, modified: int) -> tuple[str, ...]:
-    if (tree := _parsed(file, modified)) is None:
+def _imports_in(name: str, file: Path, stamp: Stamp) -> tuple[str, ...]:
+    if (tree := _parsed(file, stamp)) is None:
         return ()
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     imported = [(source, what) for source, what in _imported(tree, package) if counts(source, name)]
@@ -143,13 +155,19 @@ def _loaded_on_demand(package: str) -> Iterable[str]:
 def _init_of(package: str) -> ast.Module | None:
     """The parsed ``__init__.py`` of a package; None for a plain module."""
     file = file_of(package)
-    return _parsed(file, file.stat().st_mtime_ns) if file is not None and file.name == "__init__.py" else None
+    return _parsed(file, _stamp(file)) if file is not None and file.name == "__init__.py" else None
 
 
 @lru_cache(maxsize=1024)
-def _parsed(file: Path, modified: int) -> ast.Module | None:
-    """The syntax tree of a file, cached by its time of modification; None if it cannot be read."""
+def _parsed(file: Path, stamp: Stamp) -> ast.Module | None:
+    """The syntax tree of a file, cached as long as the file is not written to; None if it cannot be read."""
     return _parse(file)
+
+
+def _stamp(file: Path) -> Stamp:
+    """What changes whenever a file is written to or replaced, also by tools that keep its time of modification."""
+    about = file.stat()
+    return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino
 
 
 def _parse(file: Path) -> ast.Module | None:
@@ -163,11 +181,11 @@ def _meaning_of(name: str) -> str | None:
     """A hash of what the code of a module does; None if it cannot be read."""
     if (file := file_of(name)) is None:
         return "" if is_namespace(name) else None
-    return _meaning_in(file, file.stat().st_mtime_ns)
+    return _meaning_in(file, _stamp(file))
 
 
 @lru_cache(maxsize=1024)
-def _meaning_in(file: Path, modified: int) -> str | None:
+def _meaning_in(file: Path, stamp: Stamp) -> str | None:
     if file.name.endswith(tuple(EXTENSION_SUFFIXES)):
         return hashlib.sha256(file.read_bytes()).hexdigest()
     if (tree := _parse(file)) is None:

@@ -1,6 +1,6 @@
 """What several test modules share: a small example of every world in the table, and hostile guests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -17,6 +17,14 @@ GUESTS, MANY_GUESTS = 50, 2_500  # how many hostile inputs a door is tried with,
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz-long", action="store_true", help=f"try every door with {MANY_GUESTS:,} hostile inputs")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder for what the package remembers of this user, so that tests leave the user's own alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..agents.core.registry import looks_like_path
 from ..agents.core.zoo import AGENTS, check_parameters, kind, names
+from ..kept_files import kept
 from ..play.resolving import MODELS
 from .labelling import Named, labels_of, named_by, reading
 from .sweeps import Sweep
@@ -96,7 +97,9 @@ def _families(sweeps: Sequence[tuple[Named, Sweep]]) -> list[Family]:
 
 
 def _told(draft: Draft, blind: bool) -> dict[str, Any]:
-    """The parameters, with ``blind`` for an agent that is still to be made, unless it has one."""
+    """The parameters; with ``blind`` for an agent that is still to be made, unless it has one; a model is read now."""
+    if isinstance(draft.agent, str) and draft.agent in MODELS and "path" in draft.parameters:
+        return {**draft.parameters, "path": kept(draft.parameters["path"])}
     to_be_made = isinstance(draft.agent, str | type) and draft.agent not in MODELS
     return {**({"blind": True} if blind and to_be_made else {}), **draft.parameters}
 

@@ -17,6 +17,7 @@ from ..agents.core.arguments import nearest
 from ..agents.core.knowledge import Knowledge
 from ..envs import ENV_IDS
 from ..envs.bandit import NSBanditEnv, drawn_means
+from ..kept_files import kept
 from ..means import Floats
 from ..play.episode import seed_pair
 from ..play.match import known_of
@@ -162,7 +163,8 @@ def _table(label: str, **source: Any) -> Table:
 
 def _file(label: str, path: Path, arguments: dict[str, Any]) -> Drafted:
     named = Named(path.name, arguments, given=label, long=str(path))
-    return named, (_table(label or path.name, path=path), arguments), (str(path), arguments)
+    file = kept(path)  # the report takes the names of arms from it
+    return named, (_table(label or path.name, path=file), arguments), (file, arguments)
 
 
 def _by_name(label: str, name: str, arguments: dict[str, Any]) -> Drafted:

@@ -25,6 +25,8 @@ Parameters follow a colon: piecewise:n_arms=3,horizon=1e4 or stationary:mu=0.1,0
 agent's parameter, between bars and in quotes, are several agents, as in 'beta-swts:window=100|316|1000';
 the report shows their regret against the parameter.
 
+What you name may run code of others: package.module:Class, and models that are zip files. See SECURITY.md.
+
 A TOML file has worlds and agents and, if you like, title, runs, seed and reference. Options have the last word:
 
   title = "Which memory?"
@@ -54,7 +56,7 @@ def _parser(command: str) -> Parser:
             "--env NSBandit-Smooth-v0 piecewise:n_arms=3,horizon=5000 --agents beta-swts beta-swts:window=500 random",
             "--env NSBandit-Abrupt-v0:horizon=1e4 --agents 'beta-swts:window=100|316|1000|3162' sw-ucb --runs 20",
             "--env means.csv --agents my_module:Greedy:epsilon=0.1 ts --runs 20",
-            "--env NSBandit-Piecewise-v0 --agents sb3:path=model.zip beta-swts",
+            "--env NSBandit-Piecewise-v0 --agents sb3:path=model.npz beta-swts",
             "comparison.toml --runs 200 --seed 7 --out results/comparison",
         ),
     )
@@ -71,6 +73,12 @@ def _parser(command: str) -> Parser:
     parser.add_argument("--runs", type=positive, help=f"runs of each agent ({RUNS}, or as the file says)")
     parser.add_argument("--seed", type=natural, help=f"from which all seeds are derived ({SEED}, or as the file says)")
     parser.add_argument("--reference", help="the agent to which the others are compared (the first)")
+    parser.add_argument(
+        "--trust-models",
+        action="store_true",
+        help="load models (sb3:path=model.zip) that were not saved on this machine, which can run any code in them; "
+        "those that SB3Agent.export wrote (model.npz) need no trust",
+    )
     study_options(parser, "results/evaluation")
     return parser
 
@@ -79,7 +87,8 @@ def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None, 
     from ..experiments.pipeline import Pipeline
     from ..play.engine import simulate as engine
 
-    return Pipeline(_study(options), Path(options.out), simulate or engine, options.jobs, command=typed).run()
+    study, out, play = _study(options), Path(options.out), simulate or engine
+    return Pipeline(study, out, play, options.jobs, command=typed, trust_models=options.trust_models).run()
 
 
 def _study(options: argparse.Namespace) -> Study:

@@ -7,6 +7,7 @@ import re
 from ..envs.bandit import NSBanditEnv
 from ..experiments.arm_headers import header_of
 from ..experiments.parsing import parse
+from ..experiments.pinned_files import pinned_world
 from ..experiments.preflight import env_of
 from ..experiments.study import WorldEntry
 from ..means import Floats
@@ -21,12 +22,12 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         words: an id, a world's name, or a file of means, and optionally parameter=value,… after a colon.
         seed: the seed of the instance, if the world is random.
     """
-    world = parse(WorldEntry, words)
+    world = pinned_world(parse(WorldEntry, words))
     env = env_of(world)
     bandit = env.unwrapped
     if not isinstance(bandit, NSBanditEnv):
         raise ValueError(f"{words!r} does not tell its means; name a world of this suite or a file of means")
     env.reset(seed=seed)
     if world.file is not None:
-        return world.file.stem, bandit.means, header_of(world.file)
+        return world.file.stem, bandit.means, header_of(world.kwargs["path"])
     return re.sub(r"[^\w.=,-]+", "-", world.words), bandit.means, None

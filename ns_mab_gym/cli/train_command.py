@@ -29,7 +29,9 @@ def _parser(command: str) -> Parser:
     parser = Parser(
         command,
         "Train a model of Stable-Baselines3 on random worlds, save it, and compare it with the zoo on instances that\n"
-        "it has not seen. The saved model plays wherever agents play: sb3:path=results/sb3/model.zip",
+        "it has not seen. The saved model plays wherever agents play: sb3:path=results/sb3/model.zip. Elsewhere a zip\n"
+        "file must be trusted (--trust-models), since loading it can run any code in it; model.npz, which is written\n"
+        "beside it, runs none.",
         (
             "--algo ppo --timesteps 3000000 --out results/ppo",
             "--env piecewise:n_arms=5,horizon=1000,changes=4 --windows 50 200",
@@ -73,7 +75,9 @@ def _train(options: argparse.Namespace) -> Iterator[str]:
     began = time.perf_counter()
     agent, curve = train(training, logs=options.out / "tensorboard")
     agent.save(options.out / "model.zip")
-    yield f"{options.timesteps:,} steps in {time.perf_counter() - began:,.0f} s; saved {options.out / 'model.zip'}"
+    agent.export(options.out / "model.npz")
+    saved = f"saved {options.out / 'model.zip'} and, for others, model.npz"
+    yield f"{options.timesteps:,} steps in {time.perf_counter() - began:,.0f} s; {saved}"
     results = held_out.compare(agent, training, options.runs)
     _write(options.out, training, curve, results)
     for title, curves in results.items():

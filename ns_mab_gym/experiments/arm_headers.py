@@ -27,7 +27,7 @@ def _numbered(n_arms: int) -> list[str]:
     return [f"arm {arm + 1}" for arm in range(n_arms)]
 
 
-def header_of(file: Path) -> list[str] | None:
+def header_of(file: str | Path) -> list[str] | None:
     """The names of the columns of a file of means; None if it has no names, or if there is no such file."""
     try:
         names = read_file(file).names

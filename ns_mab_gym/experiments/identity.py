@@ -11,40 +11,83 @@ import gymnasium as gym
 
 from ..agents.core.zoo import AGENTS
 from ..envs.bandit import NSBanditEnv
+from ..kept_files import KeptFile
 from ..play.resolving import MODELS, as_env
-from ..sources import counts, digest_of, unreadable
+from ..sources import counts, digest_of, edited_while_running, unreadable
+from .pinned_files import opened_by_others
 from .study import AgentEntry, WorldEntry
 from .units import Unit
 
-__all__ = ["ENGINE", "code_versions", "modules_of"]
+__all__ = ["ENGINE", "CodeVersions", "EditedCodeError", "code_versions", "modules_of"]
 
 ENGINE = "ns_mab_gym.play.engine"
 
 
-def code_versions(report: Callable[[str], None]) -> Callable[[Unit], str]:
-    """A function from a unit to the version of the code that computes it.
+class EditedCodeError(ValueError):
+    """Code was edited while it computed something, so that nobody knows which version did."""
 
-    If some of that code cannot be read, its versions cannot be told apart: the function then returns a new version
-    every time, so that the unit is computed again, and reports that once.
+
+class CodeVersions:
+    """Gives the version of the code that computes a unit, as it was when it was first asked for.
+
+    If some of that code cannot be read, or was edited after it may have been imported, its versions cannot be told
+    apart: the version is then a new one, so that the unit is computed again every time, and that is reported once.
 
     Args:
         report: a function that shows a line to the user.
     """
-    known: dict[tuple[str, ...], str] = {}
-    told: set[str] = set()
 
-    def code_of(unit: Unit) -> str:
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.report = report
+        self._known: dict[tuple[str, ...], str | None] = {}
+        self._unknown: dict[tuple[str, ...], str] = {}
+        self._told: set[str] = set()
+
+    def __call__(self, unit: Unit) -> str:
+        """The version of the code that computes a unit."""
         modules = modules_of(unit.world, unit.agent)
-        if modules not in known:
-            digest = digest_of(modules)
-            names = ", ".join(unreadable(modules)) if digest is None else ""
-            if names not in told | {""}:
-                told.add(names)
-                report(f"the source of {names} cannot be read: what depends on it is computed again every time")
-            known[modules] = digest or f"unreadable-{uuid.uuid4().hex}"
-        return known[modules]
+        if modules not in self._known:
+            self._known[modules] = self._digest(modules)
+        return self._known[modules] or self._unknown.setdefault(modules, f"unknown-{uuid.uuid4().hex}")
 
-    return code_of
+    def confirm(self, unit: Unit) -> None:
+        """Raise an error if code or files behind a unit were changed since its version was first asked for."""
+        modules = modules_of(unit.world, unit.agent)
+        if (known := self._known.get(modules)) is not None and known != digest_of(modules):
+            raise EditedCodeError(
+                f"code that {unit.agent.words} on {unit.world.words} depends on was edited while the run was going on; "
+                f"what is stored is intact, start again to play the code as it is now"
+            )
+        for file in (*opened_by_others(unit.world), *opened_by_others(unit.agent)):
+            if isinstance(file, KeptFile):
+                file.ensure_unchanged()
+
+    def _digest(self, modules: tuple[str, ...]) -> str | None:
+        """The hash of these modules; None, which is reported, if it is not certain to be that of the loaded code."""
+        if (digest := digest_of(modules)) is None:
+            names = ", ".join(unreadable(modules))
+            self._tell(f"the source of {names} cannot be read: what depends on it is computed again every time")
+        elif edited := edited_while_running(modules):
+            self._tell(
+                f"{', '.join(edited)} was edited while Python was running, which may still play what was there before: "
+                f"what depends on it is computed again every time; start Python anew to keep results"
+            )
+            return None
+        return digest
+
+    def _tell(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            self.report(line)
+
+
+def code_versions(report: Callable[[str], None]) -> CodeVersions:
+    """A function from a unit to the version of the code that computes it; see :class:`CodeVersions`.
+
+    Args:
+        report: a function that shows a line to the user.
+    """
+    return CodeVersions(report)
 
 
 @lru_cache(maxsize=4096)

@@ -25,6 +25,7 @@ from .further import further_study, judged_again, stored_beyond
 from .identity import ENGINE, code_versions
 from .parquet import versions
 from .pictures import DESCRIPTIONS
+from .pinned_files import pinned
 from .preflight import check_study, drawn_anew, instances
 from .progress import progress_for, speed
 from .report import Page
@@ -57,6 +58,7 @@ class Pipeline:
         warning: what must be read before the verdicts.
         command: what was typed, for the report.
         explanations: whether the two figures that explain the theory are drawn too.
+        trust_models: whether saved models that this machine did not write may be loaded, which can run any code.
     """
 
     study: Study
@@ -72,10 +74,12 @@ class Pipeline:
     explanations: bool = False
     warning: str = ""
     command: str = ""
+    trust_models: bool = False
 
     def run(self) -> list[str]:
         """Run everything, and return the lines to print at the end."""
         began = time.perf_counter()
+        self.study = pinned(self.study, trust_models=self.trust_models)
         check_study(self.study)
         means, anew = instances(self.study), drawn_anew(self.study)
         with (

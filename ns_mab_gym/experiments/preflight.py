@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -13,6 +14,7 @@ from ..agents.core.registry import looks_like_path
 from ..agents.core.zoo import AGENTS, make
 from ..envs import ENV_IDS
 from ..envs.bandit import NSBanditEnv
+from ..kept_files import KeptFile
 from ..play.episode import check_match, seed_pair
 from ..play.match import known_of
 from ..play.resolving import MODELS, as_agent, as_env, names_a_world
@@ -62,8 +64,8 @@ def _said(error: Exception) -> str:
 
 def _check_player(agent: AgentEntry, env: Env) -> None:
     """Make the agent and check that it can play the environment."""
-    if agent.name in MODELS and (agent.file is None or not agent.file.is_file()):
-        raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.zip")
+    if agent.name in MODELS and not isinstance(agent.kwargs.get("path"), KeptFile) and not _is_file(agent.file):
+        raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.zip or model.npz")
     player, parameters = as_agent(agent.name, agent.kwargs)
     if isinstance(player, str):
         bandit = env.unwrapped
@@ -71,6 +73,10 @@ def _check_player(agent: AgentEntry, env: Env) -> None:
             return  # played through the generic loop, which checks it
         player = make(player, knowledge=known_of(_instance(env, 0), bandit.world, bandit.law), **parameters)
     check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
+
+
+def _is_file(file: Path | None) -> bool:
+    return file is not None and file.is_file()
 
 
 def _instance(env: Env, seed: int) -> npt.NDArray[np.float64]:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ..play.cores import job_count
 from ..runs import Runs
+from .pinned_files import pinned
 from .store import Store
 from .study import Study
 from .units import Unit, units_of
@@ -78,7 +79,7 @@ def run(
         beside: stored units that stay where they are although the study does not ask for them.
     """
     threads = job_count(n_jobs)
-    units = units_of(study)
+    units = units_of(pinned(study))
     store.tidy([*units, *beside])
     blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}
     missing = [unit for unit in units if unit not in blocks]

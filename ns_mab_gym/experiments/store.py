@@ -10,6 +10,7 @@ from typing import IO, Self
 
 from ..files import write_atomically
 from ..runs import Runs
+from .identity import CodeVersions
 from .parquet import BrokenFileError, from_parquet, to_parquet
 from .units import Unit
 
@@ -75,7 +76,9 @@ class Store:
         return self.units / unit.file_name(self.code(unit))
 
     def save(self, unit: Unit, block: Runs) -> None:
-        """Store a result; the file gets its name only when it is complete and on disk."""
+        """Store a result, unless the code behind it changed; the file gets its name only when it is complete."""
+        if isinstance(self.code, CodeVersions):
+            self.code.confirm(unit)
         with guarded(self.folder, "store a result in"):
             write_atomically(self.path(unit), to_parquet(unit, self.code(unit), block))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..agents.core.arguments import choice, positive_int
+from ..play.resolving import MODELS
 from .values import is_number
 
 __all__ = ["AgentEntry", "Experiment", "Study", "WorldEntry"]
@@ -84,6 +85,15 @@ class AgentEntry(Entry):
     stands_for: str = ""
     swept: str = ""
     family: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse trust as a parameter: others may have written the description."""
+        super().__post_init__()
+        if self.name in MODELS and "trust" in self.kwargs:
+            raise ValueError(
+                f"{self.words!r}: trust is not part of a description, which others may have written; leave it out, and "
+                f"pass --trust-models to the command if you trust the author of the model"
+            )
 
     @property
     def blind(self) -> bool:

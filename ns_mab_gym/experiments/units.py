@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-from .study import AgentEntry, Experiment, Study, WorldEntry
+from ..kept_files import sha256_of
+from .pinned_files import files_of
+from .study import AgentEntry, Entry, Experiment, Study, WorldEntry
 
 __all__ = ["BLOCK", "Unit", "blocks_of", "units_of"]
 
@@ -33,14 +33,25 @@ class Unit:
         return {
             "env": self.world.name,
             "env_kwargs": self.world.kwargs,
-            "means_sha256": _sha256_of(self.world.file),
+            "means_sha256": _digest(self.world),
             "agent": self.agent.name,
             "agent_kwargs": self.agent.kwargs,
-            "model_sha256": _sha256_of(self.agent.file),
+            "model_sha256": _digest(self.agent),
             "seed": self.seed,
             "first_run": self.first_run,
             "runs": self.runs,
             "rounds": self.rounds,
+            **({"files_sha256": others} if (others := self._other_files()) else {}),
+        }
+
+    def _other_files(self) -> dict[str, str]:
+        """The hashes of the files that parameters other than ``path`` name, such as those of a world of the user's."""
+        entries = {"env": self.world, "agent": self.agent}
+        return {
+            f"{what}.{name}": sha256_of(file)
+            for what, entry in entries.items()
+            for name, file in files_of(entry).items()
+            if name != "path"
         }
 
     def identity(self, code: str) -> str:
@@ -86,10 +97,7 @@ def units_of(study: Study) -> list[Unit]:
     )
 
 
-def _sha256_of(file: Path | None) -> str | None:
-    return None if file is None else _sha256(file, file.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=64)
-def _sha256(file: Path, modified: int) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _digest(entry: Entry) -> str | None:
+    """The hash of the file from which an entry is read: of what was read for the run, if it was; None without one."""
+    path = entry.kwargs.get("path")
+    return None if path is None else sha256_of(path)

@@ -17,7 +17,7 @@ from ..worlds.world import World
 __all__ = ["MODELS", "as_agent", "as_env", "names_a_world"]
 
 # name of a kind of saved models: the function that loads one, and the parameters that it takes.
-MODELS = {"sb3": ("ns_mab_gym.rl.sb3_agent:SB3Agent.load", ("path", "algo", "deterministic", "name"))}
+MODELS = {"sb3": ("ns_mab_gym.rl.sb3_agent:SB3Agent.load", ("path", "algo", "deterministic", "name", "trust"))}
 TABLES = (".csv", ".parquet", ".npz")  # the endings of files that hold means
 
 

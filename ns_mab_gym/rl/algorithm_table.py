@@ -7,7 +7,7 @@ from typing import Any
 
 from ..agents.core.arguments import choice
 
-__all__ = ["algorithm", "algorithms", "name_of"]
+__all__ = ["algorithm", "algorithms", "class_of", "name_of"]
 
 # name: the module and the class.
 ALGORITHMS: dict[str, tuple[str, str]] = {
@@ -37,7 +37,13 @@ def algorithm(name: str) -> Any:
         raise ImportError(f"{name} needs {module}: pip install 'ns-mab-gym[rl]'") from None
 
 
+def class_of(model: Any) -> str:
+    """The name of the class of a model's algorithm, also of a model that was exported."""
+    algo = getattr(model, "algo", None)
+    return ALGORITHMS[algo][1] if isinstance(algo, str) and algo in ALGORITHMS else type(model).__name__
+
+
 def name_of(model: Any) -> str:
     """The name of a model's algorithm, or of its class if it is not in the table."""
-    kind = type(model).__name__
+    kind = class_of(model)
     return next((name for name, (_, class_name) in ALGORITHMS.items() if class_name == kind), kind.lower())

@@ -12,8 +12,9 @@ from .. import wrappers
 from ..wrappers.memory import MemoryObservation, VectorMemoryObservation
 from .vec_env import SB3VecEnv
 
-__all__ = ["Recipe", "apply", "recipe_of"]
+__all__ = ["Recipe", "apply", "checked_recipe", "recipe_of"]
 
+LONGEST = 10_000_000  # rounds that a wrapper out of a file may remember
 Recipe = list[tuple[str, dict[str, Any]]]  # names in ns_mab_gym.wrappers and their arguments, the innermost first
 
 
@@ -28,6 +29,22 @@ def recipe_of(venv: Any) -> Recipe:
             recipe.insert(0, (type(layer).__name__.removeprefix("Vector"), dict(layer._saved_kwargs)))
         layer = layer.env
     return recipe
+
+
+def checked_recipe(given: Any) -> Recipe:
+    """The recipe in a file that anybody may have written; raises a ValueError if it names anything but wrappers."""
+    if not isinstance(given, list):
+        raise ValueError(f"its wrappers must be a list, got {str(given)[:60]}")
+    checked: Recipe = []
+    for each in given:
+        name, arguments = each if isinstance(each, list) and len(each) == 2 else (None, None)
+        kind = getattr(wrappers, name, None) if isinstance(name, str) and name in wrappers.__all__ else None
+        if not (isinstance(kind, type) and issubclass(kind, MemoryObservation) and isinstance(arguments, dict)):
+            raise ValueError(f"a wrapper must be one of observations with its arguments, got {str(each)[:60]}")
+        if not all(type(value) is int and 0 < value <= LONGEST for value in arguments.values()):
+            raise ValueError(f"arguments of wrappers must be integers from 1 to {LONGEST:,}, got {str(arguments)[:60]}")
+        checked.append((str(name), arguments))
+    return checked
 
 
 def apply(recipe: Sequence[Any], env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import os
 import threading
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from gymnasium.spaces import Box, Discrete
-from stable_baselines3.common.save_util import load_from_zip_file
 
-from .algorithm_table import algorithm, name_of
-from .recipe import apply, recipe_of
+from ..files import write_atomically
+from ..kept_files import KeptFile, content_of
+from .algorithm_table import algorithm, class_of, name_of
+from .own_models import ensure_trusted, remember
+from .policy_export import ExportedModel, export, is_export, read_export
+from .recipe import Recipe, apply, recipe_of
 
 __all__ = ["SB3Agent"]
 
@@ -44,7 +52,7 @@ class SB3Agent:
 
     def __init__(self, model: Any, *, deterministic: bool | None = None, name: str | None = None) -> None:
         self.model = model
-        self.algorithm = type(model).__name__
+        self.algorithm = class_of(model)
         self.name = name or f"sb3-{name_of(model)}"
         self.deterministic = self.algorithm == "DQN" if deterministic is None else deterministic
         self.handles_mask = self.algorithm == "MaskablePPO"
@@ -55,14 +63,15 @@ class SB3Agent:
             )
         if self.algorithm == "DQN" and not self.deterministic:
             raise ValueError("DQN is played greedily, deterministic=True: its exploration is part of its training")
-        normalised = model.get_vec_normalize_env()
+        exported = isinstance(model, ExportedModel)
+        normalised = None if exported else model.get_vec_normalize_env()
         if normalised is not None and normalised.norm_obs:
             raise ValueError(
                 "the model was trained on normalised observations; train with VecNormalize(norm_obs=False)"
             )
         self.n_arms = int(model.action_space.n)
         noted = [(name, arguments) for name, arguments in getattr(model, NOTE, {}).get("recipe", [])]
-        self.recipe = recipe_of(model.get_env()) or noted
+        self.recipe: Recipe = model.recipe if exported else recipe_of(model.get_env()) or noted
         self.reset()
 
     def wrap(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
@@ -71,23 +80,46 @@ class SB3Agent:
         return env if fits else apply(self.recipe, env)
 
     def save(self, path: str | Path) -> None:
-        """Save the model with a note of its algorithm and its observation wrappers, for :meth:`load`."""
-        setattr(self.model, NOTE, {"algo": name_of(self.model), "recipe": self.recipe})
-        self.model.save(path)
+        """Save the model with a note of its algorithm and its observation wrappers, for :meth:`load`.
 
-    @classmethod
-    def load(cls, path: str | Path, algo: str | None = None, **options: Any) -> SB3Agent:
-        """The agent of a saved model.
+        The file can be trained further, and holds pickled objects: on another machine, loading it needs trust.
+        """
+        if isinstance(self.model, ExportedModel):
+            raise ValueError("this agent comes from an export, which cannot be trained further; export it again")
+        setattr(self.model, NOTE, {"algo": name_of(self.model), "recipe": self.recipe})
+        content = io.BytesIO()
+        self.model.save(content)
+        remember(hashlib.sha256(content.getvalue()).hexdigest())
+        _write(Path(path), ".zip", content.getvalue())
+
+    def export(self, path: str | Path) -> None:
+        """Write what it takes to play, and no more: weights and a description, which :meth:`load` reads without trust.
 
         Args:
-            path: the file that :meth:`save`, or the model's own ``save``, wrote.
+            path: where; the ending is ``.npz``.
+        """
+        _write(Path(path), ".npz", export(self.model, self.recipe))
+
+    @classmethod
+    def load(cls, path: str | Path, algo: str | None = None, *, trust: bool = False, **options: Any) -> SB3Agent:
+        """The agent of a saved or exported model.
+
+        Args:
+            path: the file that :meth:`save`, :meth:`export`, or the model's own ``save`` wrote.
             algo: a name in :func:`ns_mab_gym.rl.algorithms`; only for files of the model's own ``save``.
+            trust: whether a model that was not saved on this machine may be loaded, which can run any code that is in
+                it; an export needs no trust.
             options: ``deterministic`` and ``name``.
         """
-        note = (load_from_zip_file(path, device="cpu")[0] or {}).get(NOTE, {})
-        if algo is None and "algo" not in note:
-            raise ValueError(f"{str(path)!r} does not say of which algorithm it is; pass algo=, such as algo='ppo'")
-        return cls(algorithm(algo or note["algo"]).load(path, device="cpu"), **options)
+        file = _found(path)
+        content, named = content_of(file), str(file)
+        if is_export(content):
+            return cls(read_export(content, named), **options)
+        if not zipfile.is_zipfile(io.BytesIO(content)):
+            raise ValueError(f"{named!r} is no model: neither saved by Stable-Baselines3 nor exported")
+        vouched = getattr(file, "trusted", False) if trust is False else trust
+        ensure_trusted(named, hashlib.sha256(content).hexdigest(), vouched)
+        return cls(_unpickled(content, algo, named), **options)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -158,3 +190,36 @@ class SB3Agent:
                 f"in training, for example in ns_mab_gym.wrappers.WindowedStatistics with the same window"
             )
         return np.asarray(observation)
+
+
+def _found(path: str | Path) -> str | Path:
+    """The path of a model; like Stable-Baselines3, without its ending if need be."""
+    bare = not os.path.isfile(path) and not Path(path).suffix and not isinstance(path, KeptFile)
+    return f"{path}.zip" if bare and os.path.isfile(f"{path}.zip") else path
+
+
+def _unpickled(content: bytes, algo: str | None, path: str) -> Any:
+    """The model in a file of Stable-Baselines3; this runs what is pickled there."""
+    if (named := algo or _noted_algorithm(content)) is None:
+        raise ValueError(f"{path!r} does not say of which algorithm it is; pass algo=, such as algo='ppo'")
+    kind = algorithm(named)
+    try:
+        return kind.load(io.BytesIO(content), device="cpu")
+    except Exception as error:  # whatever is pickled there
+        raise ValueError(f"{path!r} cannot be read as a model of Stable-Baselines3: {error}") from error
+
+
+def _noted_algorithm(content: bytes) -> str | None:
+    """The algorithm that :meth:`SB3Agent.save` noted, read without running anything; None if there is no such note."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            named = json.loads(archive.read("data"))[NOTE]["algo"]
+    except Exception:  # whatever is wrong with the file is said when it is loaded
+        return None
+    return named if isinstance(named, str) else None
+
+
+def _write(path: Path, ending: str, content: bytes) -> None:
+    file = path if path.suffix else path.with_name(path.name + ending)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, content)

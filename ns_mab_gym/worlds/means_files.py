@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..agents.core.arguments import choice
 from ..agents.core.memory_limits import DoesNotFitError, ensure_fits
+from ..kept_files import KeptFile
 from ..means import BadMeansError, as_means
 from .columns import SMALLER, Columns
 from .csv_means import read_csv
@@ -45,9 +46,9 @@ def read_file(path: str | PathLike[str]) -> MeansFile:
     """Read a file of means once: the means, the names of the arms, and the hash of the very bytes that were read."""
     file = Path(path_in_words(path))
     source = repr(str(file))
-    size = _size(file, source)
+    size = 0 if isinstance(path, KeptFile) else _size(file, source)
     what, read = READERS[choice("kind of table", file.suffix.lower(), READERS)]
-    content = _content(file, size, source)
+    content = path.content if isinstance(path, KeptFile) else _content(file, size, source)
     try:
         columns = read(content, source)
     except (BadMeansError, DoesNotFitError, ImportError):

@@ -45,8 +45,8 @@ class Table(World):
         """Read the table and check it, so that every world that was made can be played."""
         if (self.rows is None) == (self.path is None):
             raise ValueError("a table world takes either rows= (an array of means) or path= (a file)")
-        if self.path is not None:
-            object.__setattr__(self, "path", path_in_words(self.path))
+        if self._file is not None:  # what was read is kept, the path is a plain text
+            object.__setattr__(self, "path", str(path_in_words(self.path)))
         for what, has in zip(("horizon", "n_arms"), self._values.shape, strict=True):
             given = getattr(self, what)
             if given is not None and positive_int(what, given) != has:

@@ -20,14 +20,17 @@ EVERYWHERE = [
     *(f"agents/core/{name}.py" for name in ("kernel", "knowledge", "protocol")),
     *("means.py", "quantile.py", "rewards.py", "runs.py", "worlds/world.py"),
 ]
+MODELS = {"abrupt sb3", "table sb3"}
 # What plays some: the file, and the units that depend on it.
 SOME = {
     "agents/ser4.py": {"abrupt ser4", "table ser4"},
     "agents/parts/races.py": {"abrupt ts", "table ts"},
-    "worlds/paper.py": {"abrupt random", "abrupt ser4", "abrupt ts"},
-    "worlds/table.py": {"table random", "table ser4", "table ts"},
+    "worlds/paper.py": {"abrupt random", "abrupt sb3", "abrupt ser4", "abrupt ts"},
+    "worlds/table.py": {"table random", "table sb3", "table ser4", "table ts"},
+    **{f"rl/{name}.py": MODELS for name in ("sb3_agent", "policy_export", "policy_shapes", "own_models", "recipe")},
+    **{f"wrappers/{name}.py": MODELS for name in ("delay", "memory", "last_rounds", "windowed_statistics")},
+    "rl/training.py": set(),
     "envs/vector.py": set(),
-    "wrappers/delay.py": set(),
     "experiments/identity.py": set(),
     "figures/style.py": set(),
 }
@@ -37,17 +40,16 @@ import json, sys
 from pathlib import Path
 import ns_mab_gym
 from ns_mab_gym.experiments import AgentEntry, WorldEntry
-from ns_mab_gym.experiments.identity import code_versions
-from ns_mab_gym.experiments.units import Unit
+from ns_mab_gym.experiments.identity import modules_of
+from ns_mab_gym.sources import digest_of
 
 house = Path(ns_mab_gym.__file__).parent
 worlds = {"abrupt": WorldEntry.of("abrupt"), "table": WorldEntry.of("table", path="means.csv")}
-units = {f"{world} {agent}": Unit(world=worlds[world], agent=AgentEntry.of(agent), seed=0, first_run=0, runs=1)
-         for world in worlds for agent in ("random", "ser4", "ts")}
+units = {f"{world} {agent}": modules_of(worlds[world], AgentEntry.of(agent))
+         for world in worlds for agent in ("random", "sb3", "ser4", "ts")}
 
 def versions():
-    code_of = code_versions(print)
-    return {name: code_of(unit) for name, unit in units.items()}
+    return {name: digest_of(modules) for name, modules in units.items()}
 
 found = {"": versions()}
 for name in sys.argv[1:]:
