@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 
 HORIZON, ARMS, POINTS = 1_000, 10, 20
@@ -36,7 +37,7 @@ class FakeEngine:
             regret=np.array(curves),
             pulls=np.full((runs, ARMS), HORIZON // ARMS),
             suboptimal_pulls=np.full((runs, ARMS), HORIZON // ARMS // 2),
-            seeds=[(seed * 1_000 + run, seed * 2_000 + run) for run in range(first_run, first_run + runs)],
+            seeds=[seed_pair(seed, run) for run in range(first_run, first_run + runs)],
             parameters=[{"n_arms": ARMS, **agent_kwargs}] * runs,
             seconds=0.25,
         )

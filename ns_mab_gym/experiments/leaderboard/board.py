@@ -15,9 +15,10 @@ from ...files import write_atomically
 from ..identity import code_versions
 from ..parquet import versions
 from ..progress import progress_for, speed
+from ..result_folders import guarded
 from ..results import collect
 from ..runner import Outcome, Simulate, run
-from ..store import Store, guarded
+from ..store import Store
 from .board_files import board_csv, board_json, write_snapshot
 from .board_page import BoardPage
 from .board_pictures import draw_board
