@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import stat
 import unicodedata
 from pathlib import Path
 
-__all__ = ["is_plain_file", "is_temporary", "name_part", "refuse_links", "remove_leftovers", "write_atomically"]
+__all__ = [
+    "is_plain_file",
+    "is_temporary",
+    "name_part",
+    "refuse_links",
+    "remove_leftovers",
+    "shortened",
+    "write_atomically",
+]
 
 TEMPORARY = re.compile(r"\.ns-mab-gym-[0-9a-f]{16}\.part|\..+\.[0-9]+\.part")  # the latter as earlier versions wrote
 
@@ -74,3 +83,11 @@ def name_part(text: str, longest: int = 60) -> str:
     """
     plain = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text)).strip("_.-")
     return plain.encode()[:longest].decode(errors="ignore").rstrip("_.-") or "unnamed"
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name of at most so many bytes: the name itself, or its beginning and a number that tells it from others."""
+    whole = os.fsencode(name)
+    if len(whole) <= longest:
+        return name
+    return f"{whole[: longest - 9].decode(errors='ignore')}-{hashlib.sha256(whole).hexdigest()[:8]}"

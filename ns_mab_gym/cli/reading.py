@@ -9,9 +9,12 @@ from ..experiments.arm_headers import header_of
 from ..experiments.parsing import parse
 from ..experiments.preflight import env_of
 from ..experiments.study import WorldEntry
+from ..files import shortened
 from ..means import Floats
 
 __all__ = ["means_of"]
+
+LONGEST = 150  # bytes of a name, to which the names of pictures add theirs
 
 
 def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
@@ -28,5 +31,5 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         raise ValueError(f"{words!r} does not tell its means; name a world of this suite or a file of means")
     env.reset(seed=seed)
     if world.file is not None:
-        return world.file.stem, bandit.means, header_of(world.file)
-    return re.sub(r"[^\w.=,-]+", "-", world.words), bandit.means, None
+        return shortened(world.file.stem, LONGEST), bandit.means, header_of(world.file)
+    return shortened(re.sub(r"[^\w.=,-]+", "-", world.words), LONGEST), bandit.means, None

@@ -46,16 +46,24 @@ class FolderLock:
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self.release()
+            self.leave()
             raise StoreError(
                 f"another process is writing to {str(folder)!r}; wait for it, or choose another folder"
             ) from None
         except BaseException:
-            self.release()
+            self.leave()
             raise
 
     def release(self) -> None:
-        """Let the next store have the folder."""
+        """Let the next store have the folder, also if a process that is being forked has not left the lock yet."""
+        if sys.platform != "win32" and self._handle is not None:
+            import fcntl
+
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
+        self.leave()
+
+    def leave(self) -> None:
+        """Close the lock's file; the lock lasts as long as another process holds it open."""
         if self._handle is not None:
             self._handle.close()
             self._handle = None
@@ -75,7 +83,7 @@ def _without_following(path: str, flags: int) -> int:
 def _let_go() -> None:
     """Close the locks in a process that was just forked: they stay with the process that opened them."""
     for lock in list(_held):
-        lock.release()
+        lock.leave()
     _held.clear()
     _forking.release()
 

@@ -49,7 +49,7 @@ class Unit:
         return hashlib.sha256(asked.encode()).hexdigest()
 
     def file_name(self, code: str) -> str:
-        """A name that people can read and readers of folders do not skip, and that differs whenever the identity does."""
+        """A name that people can read, that no reader of folders skips, and that differs whenever the identity does."""
         parts = (self.world.words, self.agent.words, f"{self.first_run}-{self.first_run + self.runs - 1}")
         return f"{'--'.join(map(name_part, parts))}--{self.identity(code)[:16]}.parquet"
 
