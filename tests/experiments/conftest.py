@@ -6,6 +6,7 @@ The stand-in is fast, deterministic and paired, and keeps a record of what it wa
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,6 +69,13 @@ def study():
             ),
         ),
     )
+
+
+@pytest.fixture
+def small_study(study):
+    """One world, two agents, one unit each."""
+    [experiment] = study.experiments
+    return Study("small", (replace(experiment, worlds=experiment.worlds[:1], agents=experiment.agents[:2], runs=5),))
 
 
 class Quiet:
