@@ -23,34 +23,37 @@ def check_pages(content: bytes, about: pq.FileMetaData, largest: int) -> None:
     """Raise a ValueError if the pages of some column take more than so many bytes, or hold more values than rows."""
     for group in (about.row_group(number) for number in range(about.num_row_groups)):
         for column in (group.column(number) for number in range(group.num_columns)):
-            if column.num_values != group.num_rows:
-                raise ValueError("a column has more or fewer values than there are rows")
             if _unpacked(content, column, group.num_rows) > largest:
                 raise ValueError("its columns are larger than such a result can be")
 
 
 def _unpacked(content: bytes, column: pq.ColumnChunkMetaData, rows: int) -> int:
     """How many bytes the pages of a column take together when they are unpacked."""
-    starts = [each for each in (column.dictionary_page_offset, column.data_page_offset) if each]
-    at, total = min(starts), 0
+    at = min(each for each in (column.dictionary_page_offset, column.data_page_offset) if each)
     end = at + column.total_compressed_size
     if not 0 < at <= end <= len(content):
         raise ValueError("a column lies outside of the file")
+    unpacked = values = 0
     while at < end:
         header, at = _fields(content, at)
-        _check_header(header, rows)
+        values += _values_in(header, rows)
+        unpacked += header[2]
         at += header[3]
-        total += header[2]
-    return total
+    if at != end or values != rows:
+        raise ValueError("a column has more or fewer pages than there are rows for")
+    return unpacked
 
 
-def _check_header(header: Fields, rows: int) -> None:
+def _values_in(header: Fields, rows: int) -> int:
+    """How many rows a page is for, none if it is a dictionary; raises a ValueError if it is not as written here."""
     kind, unpacked, packed = (header.get(field, -1) for field in (1, 2, 3))
     details = header.get(DETAILS.get(kind, 0), {})
-    if unpacked < 0 or packed < 0 or not isinstance(details, dict):
+    if unpacked < 0 or packed < 0 or not isinstance(details, dict) or details.get(2) not in ENCODINGS:
         raise ValueError("a page is not as it is written here")
-    if not 0 <= details.get(1, -1) <= rows or details.get(2) not in ENCODINGS:
-        raise ValueError("a page holds more values than there are rows, or in another form than it is written here")
+    values = int(details.get(1, -1))
+    if not 1 <= values <= rows:
+        raise ValueError("a page holds no values, or more than there are rows")
+    return values if kind == DATA else 0
 
 
 def _fields(content: bytes, at: int, depth: int = 0) -> tuple[Fields, int]:

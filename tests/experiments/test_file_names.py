@@ -18,8 +18,8 @@ HOSTILE = [
     "/home/me/means", "../means", "../../means", "./means", "_private", "__init__", ".hidden", "..", "-rf", "--", "~/m",
     "a*b", "what?", "[abc]", "{a,b}", "key=value", "key=value/part=0", "x/y=z/_", "a b", "a\tb", "a\nb", "nul\0",
     "é" * 200, "店" * 200, "🎲" * 99, "e\u0301", "\udcff\udcfe", "CON", "s3://bucket/means", "file:///means",
-    "C:\\means", "_", "$HOME", "%41", "#", "a;b", "a,b", "'", '"', "parquet", ".parquet.crc", "means.parquet.crc", "_SUCCESS",
-    "._means",
+    "C:\\means", "_", "$HOME", "%41", "#", "a;b", "a,b", "'", '"', "parquet", ".parquet.crc", "means.parquet.crc",
+    "._means", "_SUCCESS",
 ]  # fmt: skip
 
 
