@@ -1,22 +1,93 @@
-"""Writing files so that they exist in full or not at all."""
+"""Writing files so that they exist in full or not at all, and so that nothing outside of a folder is touched."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
+import re
+import stat
+import unicodedata
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+__all__ = [
+    "is_plain_file",
+    "is_temporary",
+    "name_part",
+    "refuse_links",
+    "remove_leftovers",
+    "shortened",
+    "write_atomically",
+]
+
+TEMPORARY = re.compile(r"\.ns-mab-gym-[0-9a-f]{16}\.part|\..+\.[0-9]+\.part")  # the latter as earlier versions wrote
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, sync it and rename it, so that it exists in full or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as handle:
+    """Write a file under a temporary name, sync it and rename it, so that it exists in full or not at all.
+
+    The temporary name is short, whatever the file is called, and new: a link that lies there is not followed. A link
+    that has the file's own name is replaced; what it leads to stays as it is.
+    """
+    temporary = path.with_name(f".ns-mab-gym-{os.urandom(8).hex()}.part")
+    with temporary.open("xb") as handle:
+        try:
             handle.write(content)
             handle.flush()
             os.fsync(handle.fileno())
-        temporary.replace(path)
+            handle.close()
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of this name was left by a process that was killed while it wrote."""
+    return TEMPORARY.fullmatch(name) is not None
+
+
+def remove_leftovers(*folders: Path) -> None:
+    """Remove what processes left that were killed while they wrote; to be called only while no other process writes."""
+    for folder in folders:
+        if folder.is_dir():
+            for path in folder.iterdir():
+                if is_temporary(path.name) and is_plain_file(path):
+                    path.unlink()
+
+
+def is_plain_file(path: Path) -> bool:
+    """Whether there is a file itself: no link to one, no pipe, no folder."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+        return False
+
+
+def refuse_links(*paths: Path) -> None:
+    """Raise a ValueError if one of these is a link, through which something elsewhere would be written."""
+    for path in paths:
+        if path.is_symlink():
+            raise ValueError(f"{str(path)!r} is a link to another place; remove the link, or choose another folder")
+
+
+def name_part(text: str, longest: int = 60) -> str:
+    """A text as part of a file's name, of at most so many bytes, which is what file systems count.
+
+    It begins with a letter or a digit, and has no signs that mean something: readers of folders skip names that begin
+    with ``_`` or ``.``, and others read as patterns, as options, or as the values of columns.
+
+    >>> name_part("../my means.csv"), name_part("sw-ucb:window=50"), name_part("?!"), name_part("天気" * 60)[:4]
+    ('my_means.csv', 'sw-ucb_window_50', 'unnamed', '天気天気')
+    """
+    plain = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text)).strip("_.-")
+    return plain.encode()[:longest].decode(errors="ignore").rstrip("_.-") or "unnamed"
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name of at most so many bytes: the name itself, or its beginning and a number that tells it from others."""
+    whole = os.fsencode(name)
+    if len(whole) <= longest:
+        return name
+    return f"{whole[: longest - 9].decode(errors='ignore')}-{hashlib.sha256(whole).hexdigest()[:8]}"

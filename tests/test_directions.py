@@ -55,8 +55,8 @@ DIRECTIONS: dict[str, set[str]] = {
     },
     "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {
-        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "means", "module_files",
-        "play", "rewards", "rl", "runs", "theory", "worlds",
+        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "files", "means",
+        "module_files", "play", "rewards", "rl", "runs", "theory", "worlds",
     },
 }  # fmt: skip
 # The doors of the package, which open every room, and the two floors of one house: a room and its own subfolders.

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..experiments import outputs, pictures
+from ..experiments.folder_lock import FolderLock
 from ..experiments.parquet import versions
 from ..experiments.report import Page
+from ..experiments.result_folders import guarded, mark, own_folder
 from ..experiments.results import Results, tidy_table
-from ..experiments.store import MARK, guarded, own_folder
 from ..experiments.study import AgentEntry, Experiment, Study, WorldEntry
 from ..figures.sweep_plot import Swept
-from ..files import write_atomically
+from ..files import remove_leftovers, write_atomically
 from ..runs import Runs
 from .competitors import Competitor
 from .pictures_of_comparisons import swept_of
@@ -54,24 +55,36 @@ def write_report(comparison: Comparison, path: Path) -> Path:
         write_atomically(path, page.encode())
         return path
     with guarded(path, "use the folder"):
-        _claim(path)
-        page = board.page(path / "figures")
-        write_atomically(path / "table.parquet", tidy_table(board.results))
-        write_atomically(path / "summary.csv", outputs.summary_csv(board.results))
-        (path / "detections.csv").unlink(missing_ok=True)
-        if (detections := outputs.detections_csv(board.results, board.means, board.drawn_anew)) is not None:
-            write_atomically(path / "detections.csv", detections)
-        write_atomically(path / "report.html", page.encode())
-    return path / "report.html"
+        own_folder(path, OWNER, "choose a new or empty folder, or a file.html")
+        lock = FolderLock(path)
+        try:
+            return _write_folder(board, path)
+        finally:
+            lock.release()
 
 
-def _claim(folder: Path) -> None:
-    """Make the folder and mark it as ours; raises an error if it holds other things."""
-    own_folder(folder, OWNER, "choose a new or empty folder, or a file.html")
-    write_atomically(folder / MARK, EXPLANATION.encode())
-    (folder / "figures").mkdir(exist_ok=True)
-    for old in (folder / "figures").glob("*.[ps][nv]g"):  # of an earlier comparison
-        old.unlink()
+def _write_folder(board: Board, folder: Path) -> Path:
+    """Write the page, the figures and the tables; returns the path of the page."""
+    mark(folder, EXPLANATION)
+    _clear(folder)
+    page = board.page(folder / "figures")
+    write_atomically(folder / "table.parquet", tidy_table(board.results))
+    write_atomically(folder / "summary.csv", outputs.summary_csv(board.results))
+    (folder / "detections.csv").unlink(missing_ok=True)
+    if (detections := outputs.detections_csv(board.results, board.means, board.drawn_anew)) is not None:
+        write_atomically(folder / "detections.csv", detections)
+    write_atomically(folder / "report.html", page.encode())
+    return folder / "report.html"
+
+
+def _clear(folder: Path) -> None:
+    """Remove the figures of an earlier comparison, and what an interrupted one left."""
+    figures = folder / "figures"
+    figures.mkdir(exist_ok=True)
+    remove_leftovers(folder, figures)
+    for old in figures.glob("*.[ps][nv]g"):
+        if old.is_symlink() or old.is_file():
+            old.unlink()
 
 
 class Board:

@@ -10,9 +10,12 @@ from ..experiments.parsing import parse
 from ..experiments.pinned_files import pinned_world
 from ..experiments.preflight import env_of
 from ..experiments.study import WorldEntry
+from ..files import shortened
 from ..means import Floats
 
 __all__ = ["means_of"]
+
+LONGEST = 150  # bytes of a name, to which the names of pictures add theirs
 
 
 def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
@@ -29,5 +32,5 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         raise ValueError(f"{words!r} does not tell its means; name a world of this suite or a file of means")
     env.reset(seed=seed)
     if world.file is not None:
-        return world.file.stem, bandit.means, header_of(world.kwargs["path"])
-    return re.sub(r"[^\w.=,-]+", "-", world.words), bandit.means, None
+        return shortened(world.file.stem, LONGEST), bandit.means, header_of(world.kwargs["path"])
+    return shortened(re.sub(r"[^\w.=,-]+", "-", world.words), LONGEST), bandit.means, None

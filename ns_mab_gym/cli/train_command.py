@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..files import refuse_links, write_atomically
 from .door import Parser, closing, natural, positive
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def _train(options: argparse.Namespace) -> Iterator[str]:
         raise ImportError(f"{error}; {EXTRAS}") from None
     training = _training(options)
     options.out.mkdir(parents=True, exist_ok=True)
+    refuse_links(options.out / "model.zip", options.out / "tensorboard")
     torch.set_num_threads(options.threads)
     began = time.perf_counter()
     agent, curve = train(training, logs=options.out / "tensorboard")
@@ -128,4 +130,4 @@ def _write(out: Path, training: Training, curve: LearningCurve, results: Mapping
         "results": {title: numbers(curves) for title, curves in results.items()},
         "learning": {"steps": curve.steps.tolist(), "regret": curve.regret.tolist()},
     }
-    (out / "numbers.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    write_atomically(out / "numbers.json", f"{json.dumps(about, indent=2)}\n".encode())

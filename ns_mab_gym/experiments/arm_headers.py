@@ -17,7 +17,7 @@ def arm_names(world: WorldEntry, n_arms: int) -> list[str]:
 
 def names_in_file(world: WorldEntry, n_arms: int) -> list[str] | None:
     """The names of a world's arms in its file of means; None if there is no such file, or if it has no names."""
-    header = None if world.file is None else header_of(world.file)
+    header = None if world.file is None else header_of(world.kwargs["path"])
     if header is None or len(header) != n_arms:
         return None
     return [name.strip() or number for name, number in zip(header, _numbered(n_arms), strict=True)]

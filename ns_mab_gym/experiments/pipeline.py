@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,10 +29,11 @@ from .pinned_files import pinned
 from .preflight import check_study, drawn_anew, instances
 from .progress import progress_for, speed
 from .report import Page
+from .result_folders import guarded
 from .results import Results, collect, tidy_table
-from .runner import Outcome, Simulate, run
+from .runner import Outcome, Simulate, load_all, run
 from .scorecards import any_alarms
-from .store import Store, guarded
+from .store import Store
 from .study import Study
 from .units import Unit, units_of
 
@@ -82,10 +83,7 @@ class Pipeline:
         self.study = pinned(self.study, trust_models=self.trust_models)
         check_study(self.study)
         means, anew = instances(self.study), drawn_anew(self.study)
-        with (
-            Store(self.folder, code_versions(print)) as store,
-            DrawingBoard(self.study, self.folder / "figures", means, anew, self.explanations) as board,
-        ):
+        with Store(self.folder, code_versions(print)) as store, self._board(means, anew) as board:
             stored = stored_beyond(self.study, store) if self.claims else []
             outcome = self._run(self.study, store, ready=board.add, beside=stored)
             results = collect(self.study, outcome.blocks)
@@ -95,6 +93,10 @@ class Pipeline:
                 self._write(results, judged, self._settings(results, outcome, more, simulated), board)
                 board.finish()
         return self._closing([outcome, more], time.perf_counter() - began, judged)
+
+    def _board(self, means: Mapping[str, npt.NDArray[np.float64] | None], anew: Collection[str]) -> DrawingBoard:
+        with guarded(self.folder, "use the folder"):
+            return DrawingBoard(self.study, self.folder / "figures", means, anew, self.explanations)
 
     def _run(self, study: Study, store: Store, **options: Any) -> Outcome:
         return run(study, store, self.simulate, progress_for(sys.stderr), n_jobs=self.n_jobs, **options)
@@ -155,19 +157,19 @@ class Pipeline:
                 curves, notes = results.curves[world.label], results.notes(world)
                 evidence[world.label] = Evidence(curves, instance, notes, evidence, world.label)
         judged = judge(self.claims or {}, evidence)
-        more = self._further(judged, store, stored)
+        more = self._further(judged, outcome, store, stored)
         return judged_again(self.study, judged, evidence, outcome.blocks | more.blocks), more
 
-    def _further(self, judged: Sequence[Judged], store: Store, stored: Sequence[Unit]) -> Outcome:
+    def _further(self, judged: Sequence[Judged], first: Outcome, store: Store, stored: Sequence[Unit]) -> Outcome:
         """The runs beyond the study's own: those that are asked for are computed, those that are stored are loaded."""
         computed = Outcome({})
         if judged and self.further_runs > max(experiment.runs for experiment in self.study.experiments):
             more = further_study(self.study, judged, self.further_runs)
             beside = [*units_of(self.study), *stored]
             computed = self._run(more, store, beside=beside) if more.experiments else computed
-        loaded = {unit: store.load(unit) for unit in stored if unit not in computed.blocks}
-        blocks = computed.blocks | {unit: runs for unit, runs in loaded.items() if runs is not None}
-        return Outcome(blocks, computed.computed)
+        others = [unit for unit in stored if unit not in computed.blocks]
+        loaded = load_all(others, store, beside=first.blocks | computed.blocks)
+        return Outcome(computed.blocks | loaded, computed.computed)
 
     def _summary(self) -> str:
         experiments = self.study.experiments

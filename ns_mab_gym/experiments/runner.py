@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -12,11 +12,12 @@ from typing import Protocol
 from ..play.cores import job_count
 from ..runs import Runs
 from .pinned_files import pinned
-from .store import Store
+from .store import Store, StoreError
 from .study import Study
 from .units import Unit, units_of
+from .valid_runs import unlike
 
-__all__ = ["Outcome", "Progress", "Simulate", "run"]
+__all__ = ["Outcome", "Progress", "Simulate", "load_all", "run"]
 
 Simulate = Callable[..., Runs]
 
@@ -81,7 +82,7 @@ def run(
     threads = job_count(n_jobs)
     units = units_of(pinned(study))
     store.tidy([*units, *beside])
-    blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}
+    blocks = load_all(units, store)
     missing = [unit for unit in units if unit not in blocks]
     for unit, block in blocks.items():
         ready(unit, block)
@@ -95,7 +96,25 @@ def run(
             blocks[unit] = block
             ready(unit, block)
             progress.advance(unit, block)
+    _ensure_alike(blocks)
     return Outcome(blocks, tuple(missing))
+
+
+def load_all(units: Sequence[Unit], store: Store, beside: Mapping[Unit, Runs] | None = None) -> dict[Unit, Runs]:
+    """The stored results of units; those that cannot be joined with each other, or with those beside, are set aside."""
+    blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}
+    for unit in unlike({**(beside or {}), **blocks}):
+        if blocks.pop(unit, None) is not None:
+            store.reject(unit, "does not fit the other runs of this agent on this world")
+    return blocks
+
+
+def _ensure_alike(blocks: Mapping[Unit, Runs]) -> None:
+    if units := unlike(blocks):
+        raise StoreError(
+            f"what is stored of {units[0].agent.words} on {units[0].world.words} does not fit what was computed now, "
+            f"which has other rounds or arms; the same command computes all of it again"
+        )
 
 
 def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:

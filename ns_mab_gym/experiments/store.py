@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable
+from itertools import chain, count
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
-from ..files import write_atomically
+from ..files import is_plain_file, remove_leftovers, write_atomically
 from ..runs import Runs
+from .folder_lock import FolderLock
 from .identity import CodeVersions
 from .parquet import BrokenFileError, from_parquet, to_parquet
+from .result_folders import StoreError, guarded, mark, own_folder
 from .units import Unit
+from .valid_runs import InvalidRunsError, check_runs
 
-__all__ = ["MARK", "Store", "StoreError", "guarded", "own_folder"]
+__all__ = ["Store", "StoreError"]
 
-MARK = "README.txt"
-SUBFOLDERS = ("units", "aside", "figures")
 OWNER = "This folder belongs to ns_mab_gym.experiments."
 EXPLANATION = f"""{OWNER}
 
@@ -29,8 +30,7 @@ The rest is made from units/ whenever the command is run.
 """
 
 
-class StoreError(ValueError):
-    """The folder of results cannot be used; the message says why and what to do."""
+IDENTITY = re.compile(r"--([0-9a-f]{16})\.parquet$")  # at the end of the name of every unit's file
 
 
 class Store:
@@ -47,22 +47,28 @@ class Store:
         self.code = code
         self.report = report
         self.units, self.aside = self.folder / "units", self.folder / "aside"
-        self._lock: IO[str] | None = None
+        self._others: dict[str, Path] = {}  # files by the identity in their names, whatever else these say
         with guarded(self.folder, "use the folder"):
-            self._open()
+            own_folder(self.folder, OWNER, "choose a new or empty folder for the results")
+            self._lock = FolderLock(self.folder)
+            try:
+                self._prepare()
+            except BaseException:
+                self.close()
+                raise
 
-    def _open(self) -> None:
-        own_folder(self.folder, OWNER, "choose a new or empty folder for the results")
+    def _prepare(self) -> None:
+        """Leave the mark first: whatever is interrupted after that, the folder is known to be ours."""
+        mark(self.folder, EXPLANATION)
         self.units.mkdir(exist_ok=True)
-        self._lock = _locked(self.folder)
-        write_atomically(self.folder / MARK, EXPLANATION.encode())
-        for leftover in self.units.glob(".*.part"):  # left by a run that was killed while writing
-            leftover.unlink()
+        remove_leftovers(self.folder, self.units, self.folder / "figures")
+        for folder in (self.aside, self.units):
+            for path in folder.iterdir() if folder.is_dir() else ():
+                self._others[_identity_in(path)] = path
 
     def close(self) -> None:
         """Release the lock, so that another process can use the folder."""
-        if self._lock is not None:
-            self._lock.close()
+        self._lock.release()
 
     def __enter__(self) -> Self:
         """Returns the store, which is closed at the end of the block."""
@@ -79,29 +85,41 @@ class Store:
         """Store a result, unless the code behind it changed; the file gets its name only when it is complete."""
         if isinstance(self.code, CodeVersions):
             self.code.confirm(unit)
+        try:
+            check_runs(unit, block)
+        except InvalidRunsError as error:
+            raise InvalidRunsError(
+                f"the result of {unit.agent.words} on {unit.world.words} cannot be stored: its {error}; correct the "
+                f"agent, the world or the engine that gives it"
+            ) from None
         with guarded(self.folder, "store a result in"):
             write_atomically(self.path(unit), to_parquet(unit, self.code(unit), block))
 
     def load(self, unit: Unit) -> Runs | None:
         """The result of a unit, or ``None`` if it must be computed; a broken file is reported and set aside."""
-        path = self.path(unit)
-        if not path.is_file() and not self._recalled(path):
+        path = self._found(unit)
+        if path is None:
             return None
         try:
             return from_parquet(path, unit, self.code(unit))
         except BrokenFileError as error:
-            self.report(f"{path.name}: {error}; set aside, to be computed again")
-            self._set_aside(path)
+            self.reject(unit, str(error))
             return None
+
+    def reject(self, unit: Unit, reason: str) -> None:
+        """Set the file with the result of a unit aside, and report why."""
+        path = self.path(unit)
+        self.report(f"{path.name}: {reason}; set aside, to be computed again")
+        self._set_aside(path)
 
     def has(self, unit: Unit) -> bool:
         """Whether there is a file with the result of a unit, also if it was set aside."""
-        path = self.path(unit)
-        return path.is_file() or (self.aside / path.name).is_file()
+        return any(map(is_plain_file, self._places(self.path(unit))))
 
     def tidy(self, wanted: Iterable[Unit]) -> None:
         """Set aside every file that is not the result of a wanted unit, so that the folder is one table."""
-        names = {unit.file_name(self.code(unit)) for unit in wanted}
+        found = [self._found(unit) for unit in wanted]
+        names = {path.name for path in found if path is not None}
         others = [path for path in self.units.iterdir() if path.name not in names]
         for path in others:
             self._set_aside(path)
@@ -111,55 +129,39 @@ class Store:
     def _set_aside(self, path: Path) -> None:
         with guarded(self.folder, "tidy"):
             self.aside.mkdir(exist_ok=True)
-            path.replace(self.aside / path.name)
+            names = chain([path.name], (f"{number}-{path.name}" for number in count(2)))
+            place = next(each for name in names if _can_take(each := self.aside / name, path))
+            path.replace(place)
+            self._others[_identity_in(place)] = place
 
-    def _recalled(self, path: Path) -> bool:
-        """Move the file back if it was set aside only because another description did not need it; whether it was."""
-        try:
-            (self.aside / path.name).replace(path)
-        except OSError:
-            return False
-        return True
+    def _found(self, unit: Unit) -> Path | None:
+        """The file with the result of a unit, under its name; None if there is none.
 
+        It is moved there if it was set aside only because another description did not need it, or if an earlier
+        version gave it another name.
+        """
+        path = self.path(unit)
+        if not is_plain_file(path) and (path.is_symlink() or path.exists()):
+            self.reject(unit, "is not a file")
+        place = next(filter(is_plain_file, self._places(path)), None)
+        if place is None or place == path:
+            return place
+        with guarded(self.folder, "tidy"):
+            return place.replace(path)
 
-def own_folder(folder: Path, owner: str, remedy: str) -> None:
-    """Make the folder; raises a :class:`StoreError` if it holds things, but not the mark of this owner.
-
-    Its subfolders must not lead elsewhere: files are written, moved and removed there.
-    """
-    mark = folder / MARK
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()) and not (mark.is_file() and mark.read_bytes().startswith(owner.encode())):
-        raise StoreError(f"{str(folder)!r} holds other things; {remedy}")
-    for subfolder in (folder / name for name in SUBFOLDERS):
-        if subfolder.is_symlink():
-            raise StoreError(f"{str(subfolder)!r} is a link to another place; remove the link, or {remedy}")
-
-
-@contextlib.contextmanager
-def guarded(folder: Path, purpose: str) -> Iterator[None]:
-    """Turn errors of the file system into a :class:`StoreError` of one line."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(
-            f"cannot {purpose} {str(folder)!r}: {error.strerror or error}; what is stored there is intact, "
-            f"the same command continues when this is fixed"
-        ) from error
+    def _places(self, path: Path) -> list[Path]:
+        """Where the file with this name may be."""
+        other = self._others.get(_identity_in(path))
+        return [path, self.aside / path.name, *([] if other is None else [other])]
 
 
-def _locked(folder: Path) -> IO[str] | None:
-    """An open lock on the folder, which the system releases when the process ends, however it ends."""
-    if sys.platform == "win32":
-        return None
-    import fcntl
+def _identity_in(path: Path) -> str:
+    """The identity of a unit in the name of its file; the whole name if there is none."""
+    found = IDENTITY.search(path.name)
+    return path.name if found is None else found[1]
 
-    handle = (folder / ".lock").open("a")  # not "w", which would empty the file that a symbolic link leads to
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        handle.close()
-        raise StoreError(
-            f"another process is writing to {str(folder)!r}; wait for it, or choose another folder"
-        ) from None
-    return handle
+
+def _can_take(place: Path, path: Path) -> bool:
+    """Whether a file can be moved to a place: it is free, or holds another file."""
+    free = not place.exists() and not place.is_symlink()
+    return free or not any(each.is_dir() and not each.is_symlink() for each in (place, path))

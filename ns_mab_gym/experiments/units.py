@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
+from ..files import name_part
 from ..kept_files import sha256_of
 from .pinned_files import files_of
 from .study import AgentEntry, Entry, Experiment, Study, WorldEntry
@@ -60,10 +60,9 @@ class Unit:
         return hashlib.sha256(asked.encode()).hexdigest()
 
     def file_name(self, code: str) -> str:
-        """A name that people can read and that differs whenever the identity does."""
+        """A name that people can read, that no reader of folders skips, and that differs whenever the identity does."""
         parts = (self.world.words, self.agent.words, f"{self.first_run}-{self.first_run + self.runs - 1}")
-        readable = "--".join(re.sub(r"[^\w.=,-]+", "_", part).encode()[:60].decode(errors="ignore") for part in parts)
-        return f"{readable}--{self.identity(code)[:16]}.parquet"
+        return f"{'--'.join(map(name_part, parts))}--{self.identity(code)[:16]}.parquet"
 
 
 def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:

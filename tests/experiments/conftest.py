@@ -6,11 +6,13 @@ The stand-in is fast, deterministic and paired, and keeps a record of what it wa
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 
 HORIZON, ARMS, POINTS = 1_000, 10, 20
@@ -36,7 +38,7 @@ class FakeEngine:
             regret=np.array(curves),
             pulls=np.full((runs, ARMS), HORIZON // ARMS),
             suboptimal_pulls=np.full((runs, ARMS), HORIZON // ARMS // 2),
-            seeds=[(seed * 1_000 + run, seed * 2_000 + run) for run in range(first_run, first_run + runs)],
+            seeds=[seed_pair(seed, run) for run in range(first_run, first_run + runs)],
             parameters=[{"n_arms": ARMS, **agent_kwargs}] * runs,
             seconds=0.25,
         )
@@ -67,6 +69,13 @@ def study():
             ),
         ),
     )
+
+
+@pytest.fixture
+def small_study(study):
+    """One world, two agents, one unit each."""
+    [experiment] = study.experiments
+    return Study("small", (replace(experiment, worlds=experiment.worlds[:1], agents=experiment.agents[:2], runs=5),))
 
 
 class Quiet:

@@ -7,6 +7,7 @@ from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
 from ns_mab_gym.experiments.claims import Claim, Verdict, decisions
 from ns_mab_gym.experiments.pipeline import Pipeline
 from ns_mab_gym.experiments.readings import Choice, Reading
+from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 
 HORIZON = 200
@@ -32,7 +33,7 @@ def pipeline(tmp_path, asked):
         luck = np.array([np.random.default_rng((run, len(agent), 1)).normal(0, 7) for run in numbers])
         regret = np.outer(MEANS[agent] + luck, noted / HORIZON)
         pulls = np.full((runs, 10), HORIZON // 10)
-        return Runs(noted, regret, pulls, pulls, [(run, run) for run in numbers], [{}] * runs, 0.1)
+        return Runs(noted, regret, pulls, pulls, [seed_pair(seed, run) for run in numbers], [{}] * runs, 0.1)
 
     def made(runs=50, further=0, claims=(CLOSE, CLEAR)):
         world = WorldEntry.of("NSBandit-Abrupt-v0", label="here", horizon=HORIZON)

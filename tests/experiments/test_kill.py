@@ -18,6 +18,7 @@ import os, sys, threading, time
 import numpy as np
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, run
 from ns_mab_gym.experiments.progress import Lines
+from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 
 study = Study("killed", (Experiment(
@@ -31,8 +32,8 @@ def engine(env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_ru
     numbers = range(first_run, first_run + runs)
     rng = [np.random.default_rng((seed, len(env), agent_kwargs["window"], run)) for run in numbers]
     regret = np.array([np.cumsum(each.random(400)) for each in rng])
-    return Runs(rounds=np.arange(1, 401), regret=regret, pulls=np.ones((runs, 3), int),
-        suboptimal_pulls=np.ones((runs, 3), int), seeds=[(run, run) for run in numbers],
+    return Runs(rounds=np.arange(1, 401), regret=regret, pulls=np.full((runs, 2), 200),
+        suboptimal_pulls=np.full((runs, 2), 100), seeds=[seed_pair(seed, run) for run in numbers],
         parameters=[{}] * runs, seconds=0.01)
 
 for line in sys.stdin:

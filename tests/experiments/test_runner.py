@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ns_mab_gym.experiments import Store, collect, run
+from ns_mab_gym.play.episode import seed_pair
 
 
 def v1(unit):
@@ -140,4 +141,4 @@ def test_curves_join_blocks_and_interpolate(study, store, engine, progress):
     assert np.allclose(curves.at(0), 0)
     assert np.allclose(curves.at(75), (curves.regret[:, 0] + curves.regret[:, 1]) / 2)
     assert np.allclose(curves.between(50, 150), curves.regret[:, 2] - curves.regret[:, 0])
-    assert [env for env, _ in curves.seeds] == list(range(60))  # blocks are joined by the number of their runs
+    assert curves.seeds == [seed_pair(0, run) for run in range(60)]  # blocks are joined by the number of their runs

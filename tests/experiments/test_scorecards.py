@@ -17,7 +17,6 @@ from ns_mab_gym.experiments.preflight import drawn_anew, instances
 from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.scorecards import any_alarms, cards_on, logs_alarms
 from ns_mab_gym.experiments.units import units_of
-from ns_mab_gym.play.episode import seed_pair
 
 HORIZON = 1_000  # as that of the stand-in for the engine
 ABRUPT = WorldEntry.of("NSBandit-Abrupt-v0", label="abrupt", horizon=HORIZON)  # changes in rounds 300, 601 and 800
@@ -34,9 +33,7 @@ def alert_engine(engine):
 
     def simulate(env, agent, **asked):
         played = engine(env, agent, **asked)
-        first, count = asked["first_run"], asked["runs"]
-        played = replace(played, seeds=[seed_pair(asked["seed"], run) for run in range(first, first + count)])
-        logs = [np.array([(10, 1, False), (610, 0, True)], ALARM)] * count
+        logs = [np.array([(10, 1, False), (610, 0, True)], ALARM)] * asked["runs"]
         return replace(played, alarms=logs) if agent == ALERT.name else played
 
     return simulate

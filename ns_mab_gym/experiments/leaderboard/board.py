@@ -16,9 +16,10 @@ from ..identity import code_versions
 from ..parquet import versions
 from ..pinned_files import pinned
 from ..progress import progress_for, speed
+from ..result_folders import guarded
 from ..results import collect
 from ..runner import Outcome, Simulate, run
-from ..store import Store, guarded
+from ..store import Store
 from .board_files import board_csv, board_json, write_snapshot
 from .board_page import BoardPage
 from .board_pictures import draw_board

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -75,7 +74,7 @@ def write_snapshot(findings: Findings, about: Mapping[str, Any], pictures: Itera
     """Write what belongs into a repository: the page in Markdown, the pictures, the table and the standings."""
     folder.mkdir(parents=True, exist_ok=True)
     for picture in pictures:
-        shutil.copyfile(picture.with_suffix(".png"), folder / picture.with_suffix(".png").name)
+        write_atomically(folder / f"{picture.stem}.png", picture.with_suffix(".png").read_bytes())
     content = board_json(findings, about)
     write_atomically(folder / "leaderboard.csv", board_csv(findings.standings))
     write_atomically(folder / "leaderboard.json", content)

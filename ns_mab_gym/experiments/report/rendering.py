@@ -24,7 +24,8 @@ def environment() -> Environment:
     env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     env.globals["file"] = file
     # The filter `tojson` writes <, > and & as numbers, so that no text can end the script element that holds it.
-    env.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
+    # Neither NaN nor infinity is JSON: a page that held one would have no charts at all.
+    env.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
     return env
 
 

@@ -1,0 +1,1 @@
+"""Faults on purpose: what ``scripts/faults.py`` tries."""

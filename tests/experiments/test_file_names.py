@@ -1,0 +1,112 @@
+"""Whatever worlds and agents are called, every documented reader of the folder of units finds all rows."""
+
+import glob
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, run
+from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.units import blocks_of, units_of
+
+HOSTILE = [
+    "/home/me/means", "../means", "../../means", "./means", "_private", "__init__", ".hidden", "..", "-rf", "--", "~/m",
+    "a*b", "what?", "[abc]", "{a,b}", "key=value", "key=value/part=0", "x/y=z/_", "a b", "a\tb", "a\nb", "nul\0",
+    "é" * 200, "店" * 200, "🎲" * 99, "e\u0301", "\udcff\udcfe", "CON", "s3://bucket/means", "file:///means",
+    "C:\\means", "_", "$HOME", "%41", "#", "a;b", "a,b", "'", '"', "parquet", ".parquet.crc", "means.parquet.crc",
+    "._means", "_SUCCESS",
+]  # fmt: skip
+
+
+def v1(unit):
+    """The version of the code that computes a unit: one for all."""
+    return "v1"
+
+
+def rows_found(folder):
+    """How many rows each documented reader finds; Polars and DuckDB read the files that the pattern matches."""
+    return {
+        "pandas": len(pd.read_parquet(folder)),
+        "pyarrow": pyarrow.dataset.dataset(folder).count_rows(),
+        "hive": pyarrow.dataset.dataset(folder, partitioning="hive").count_rows(),
+        "glob": sum(pq.read_metadata(file).num_rows for file in glob.glob(f"{glob.escape(str(folder))}/*.parquet")),
+    }
+
+
+def unit_of(world, agent):
+    experiment = Experiment(worlds=(WorldEntry.of(world),), agents=(AgentEntry.of(agent),), runs=2)
+    return blocks_of(experiment, experiment.worlds[0], experiment.agents[0])[0]
+
+
+def test_every_reader_finds_every_row(tmp_path, engine):
+    units = [unit_of(words, "ts") for words in HOSTILE] + [unit_of("abrupt", words) for words in HOSTILE]
+    with Store(tmp_path / "out", v1) as store:
+        for unit in units:
+            store.save(unit, compute(unit, engine, None))
+        assert all(store.load(unit) is not None for unit in units)
+    rows = len(units) * 2 * 20
+    assert rows_found(tmp_path / "out" / "units") == dict.fromkeys(["pandas", "pyarrow", "hive", "glob"], rows)
+    table = pd.read_parquet(tmp_path / "out" / "units")
+    assert list(table.columns) == ["world", "agent", "run", "round", "regret"]
+    assert len(table.groupby(["world", "agent"])) == len(units)
+
+
+@pytest.mark.parametrize("how", ["absolute", "above", "hidden", "below"])
+def test_files_of_means_are_found_wherever_they_are(tmp_path, monkeypatch, engine, progress, how):
+    """As in ``evaluate --env /path/means.csv``, whose results pandas skipped."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    words = {"absolute": f"{tmp_path}/m.csv", "above": "../m.csv", "hidden": ".m.csv", "below": "./m.csv"}[how]
+    with open(words, "w") as file:
+        file.write("0.1,0.9\n")
+    worlds = (WorldEntry.of(words), WorldEntry.of("NSBandit-Abrupt-v0"))
+    study = Study("", (Experiment(worlds=worlds, agents=(AgentEntry.of("ts"),), runs=3),))
+    with Store("out", v1) as store:
+        run(study, store, engine, progress)
+        assert set(rows_found(store.units).values()) == {2 * 3 * 20}
+
+
+@settings(max_examples=40)
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_names_begin_with_a_letter_or_digit_and_fit(world, agent):
+    name = unit_of(world or "w", agent or "a").file_name("v1")
+    assert name[0].isalnum()
+    assert len(name.encode()) < 200
+    assert not set(name) & set("/\\*?[]{}=:\0\n")
+    assert name.endswith(f"--{unit_of(world or 'w', agent or 'a').identity('v1')[:16]}.parquet")
+
+
+@pytest.mark.parametrize("where", ["units", "aside"])
+def test_results_under_the_names_of_earlier_versions_are_kept(tmp_path, study, engine, progress, where):
+    with Store(tmp_path / "out", v1) as store:
+        run(study, store, engine, progress)
+        names = sorted(path.name for path in store.units.iterdir())
+        (store.folder / where).mkdir(exist_ok=True)
+        for number, name in enumerate(names):
+            old = f"_home_me_means.csv:window={number}--{name.rpartition('--')[2]}"
+            (store.units / name).rename(store.folder / where / old)
+    told = []
+    with Store(tmp_path / "out", v1, told.append) as store:
+        assert all(store.has(unit) for unit in units_of(study))
+        assert run(study, store, engine, progress).computed == ()
+        assert sorted(path.name for path in store.units.iterdir()) == names
+    assert told == []
+
+
+def test_of_two_files_with_one_identity_that_with_the_name_counts(tmp_path, study, engine):
+    unit = units_of(study)[0]
+    block = compute(unit, engine, None)
+    with Store(tmp_path / "out", v1, lambda line: None) as store:
+        store.save(unit, replace(block, seconds=1.0))
+        path = store.path(unit)
+        path.rename(store.units / f"_old--{path.name}")
+        store.save(unit, replace(block, seconds=2.0))
+    with Store(tmp_path / "out", v1, lambda line: None) as store:
+        store.tidy([unit])
+        assert store.load(unit).seconds == 2.0
+        assert [each.name for each in store.units.iterdir()] == [path.name]

@@ -1,0 +1,451 @@
+"""Unit files from somebody else: nothing in them is believed, and nothing is unpacked or used before it is checked."""
+
+import copy
+import io
+import json
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fuzzing import guest
+
+from ns_mab_gym.agents.parts.alarms import ALARM
+from ns_mab_gym.experiments import Store, StoreError, parquet, run
+from ns_mab_gym.experiments.parquet_pages import _fields, check_pages
+from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.units import units_of
+from ns_mab_gym.experiments.valid_runs import InvalidRunsError, check_runs
+
+ARMS, HORIZON, RUNS = 10, 1_000, 5
+
+
+def v1(unit):
+    """The version of the code that computes a unit: one for all."""
+    return "v1"
+
+
+@pytest.fixture
+def unit(small_study):
+    return units_of(small_study)[0]
+
+
+@pytest.fixture
+def block(unit, engine):
+    alarms = [np.array([(3, 0, False), (9, -1, True)], ALARM)] * RUNS
+    return replace(compute(unit, engine, None), alarms=alarms)
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def store(tmp_path, told, unit, block):
+    with Store(tmp_path / "out", v1, told.append) as opened:
+        opened.save(unit, block)
+        yield opened
+
+
+def opened_up(path):
+    """The table in a file, and its metadata."""
+    table = pq.read_table(path)
+    return table, json.loads(table.schema.metadata[parquet.KEY])
+
+
+def forge(path, table, about):
+    """Write a file with a valid digest, if that can be computed."""
+    about.pop("digest", None)
+    try:
+        regret = table["regret"].to_numpy()
+        digest = parquet._digest(about, table["round"].to_numpy()[: len(regret) // RUNS], regret)
+    except (KeyError, ValueError, TypeError, pa.ArrowException):
+        digest = ""
+    metadata = {parquet.KEY: json.dumps(about | {"digest": digest}).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+
+
+def at(about, place, value):
+    """The metadata with another value at a place, such as ``pulls.0.3``."""
+    *outer, last = [int(step) if step.isdecimal() else step for step in place.split(".")]
+    inner = about
+    for step in outer:
+        inner = inner[step]
+    inner[last] = value
+    return about
+
+
+def nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+FORGED = {
+    "pulls that do not sum": ("pulls.0.3", 7),
+    "pulls below zero": ("pulls.0", [-100, 300, *[100] * 8]),
+    "pulls beyond all numbers": ("pulls.0.3", 10**400),
+    "pulls beyond 64 bits": ("pulls.0.3", 2**63),
+    "pulls that sum by overflow": ("pulls.0", [2**62, 2**62, 2**62, 2**62, 1_000, 0, 0, 0, 0, 0]),
+    "pulls as fractions": ("pulls.0.3", 100.5),
+    "pulls as text": ("pulls.0.3", "x" * 1_000_000),
+    "pulls as truth": ("pulls.0.3", True),
+    "pulls of fewer arms in a run": ("pulls.0", [1_000]),
+    "pulls of fewer runs": ("pulls", [[100] * 10] * 4),
+    "pulls of no arms": ("pulls", [[]] * RUNS),
+    "pulls of no runs": ("pulls", []),
+    "pulls one deeper": ("pulls", [[[100] * 10]] * RUNS),
+    "pulls as nothing": ("pulls", None),
+    "pulls as a record": ("pulls", {"0": 1}),
+    "more suboptimal pulls than pulls": ("suboptimal_pulls.0.3", 101),
+    "suboptimal pulls below zero": ("suboptimal_pulls.0.3", -1),
+    "suboptimal pulls of other arms": ("suboptimal_pulls", [[0] * 9] * RUNS),
+    "other seeds": ("seeds.0", [1, 2]),
+    "fewer seeds": ("seeds", []),
+    "seeds as text": ("seeds", "12345"),
+    "seconds that are no number": ("seconds", math.nan),
+    "endless seconds": ("seconds", math.inf),
+    "seconds below zero": ("seconds", -1.0),
+    "seconds as text": ("seconds", "1"),
+    "seconds beyond all numbers": ("seconds", 10**400),
+    "seconds as truth": ("seconds", True),
+    "parameters of fewer runs": ("parameters", [{}]),
+    "parameters as a list": ("parameters.0", [1]),
+    "parameters with a list": ("parameters.0.window", [1, 2]),
+    "parameters that are deep": ("parameters.0.window", nested(400)),
+    "parameters as text": ("parameters", "abcde"),
+    "parameters with half a character": ("parameters.0.window", "\ud800"),
+    "parameters called by half a character": ("parameters.0.\ud800", 1),
+    "alarms in round 0": ("alarms.0.0.0", 0),
+    "alarms beyond the horizon": ("alarms.0.0.0", HORIZON + 1),
+    "alarms of an arm that is not there": ("alarms.0.0.1", ARMS),
+    "alarms of an arm before the first": ("alarms.0.0.1", -2),
+    "alarms with a number for truth": ("alarms.0.0.2", 1),
+    "alarms as text": ("alarms.0", "abc"),
+    "alarms of fewer pieces": ("alarms.0.0", [1, 2]),
+    "alarms of fewer runs": ("alarms", [[]]),
+    "alarms beyond all numbers": ("alarms.0.0.0", 10**30),
+    "more alarms than are kept": ("alarms.0", [[1, 0, False]] * 10_001),
+    "another question": ("asked.seed", 1),
+    "another code": ("code", "v2"),
+    "one more piece": ("more", 1),
+}
+
+
+@pytest.mark.parametrize(("place", "value"), FORGED.values(), ids=FORGED)
+def test_metadata_that_no_run_has_are_set_aside_in_spite_of_their_digest(store, unit, told, place, value):
+    table, about = opened_up(store.path(unit))
+    forge(store.path(unit), table, at(about, place, value))
+    assert store.load(unit) is None
+    assert len(told) == 1
+    assert "set aside, to be computed again" in told[0]
+    assert len(told[0]) < 500
+
+
+@pytest.mark.parametrize("piece", sorted(parquet.PIECES))
+def test_every_piece_of_the_metadata_is_needed(store, unit, told, piece):
+    table, about = opened_up(store.path(unit))
+    del about[piece]
+    forge(store.path(unit), table, about)
+    assert store.load(unit) is None
+    assert len(told) == 1
+
+
+def column(name, values, kind=None):
+    def changed(table):
+        place = table.column_names.index(name)
+        return table.set_column(place, name, pa.array(values(table[name].to_numpy().copy()), kind))
+
+    return changed
+
+
+def with_value(value, where=0):
+    def changed(values):
+        values[where] = value
+        return values
+
+    return changed
+
+
+COLUMNS = {
+    "regret that is no number": column("regret", with_value(math.nan)),
+    "endless regret": column("regret", with_value(math.inf, -1)),
+    "regret below zero": column("regret", with_value(-1.0)),
+    "regret that falls": column("regret", with_value(0.0, 3)),
+    "regret as whole numbers": column("regret", lambda values: values.astype(np.int64)),
+    "regret as text": column("regret", lambda values: [str(value) for value in values]),
+    "regret with gaps": column("regret", lambda values: [None, *values[1:]]),
+    "regret in lists": column("regret", lambda values: [[value] for value in values]),
+    "rounds that fall": column("round", lambda values: values[::-1]),
+    "rounds that stay": column("round", lambda values: values * 0 + 1_000),
+    "rounds from 0": column("round", lambda values: values - 50),
+    "rounds that differ between runs": column("round", with_value(999, -1)),
+    "other runs": column("run", lambda values: values + 1, pa.int32()),
+    "another world": column("world", with_value("elsewhere")),
+    "another agent": column("agent", lambda values: ["oracle"] * len(values)),
+    "fewer rows": lambda table: table.slice(0, len(table) - 1),
+    "no rows": lambda table: table.slice(0, 0),
+    "one run too few": lambda table: table.slice(0, len(table) - 20),
+    "all rows twice": lambda table: pa.concat_tables([table, table]),
+    "a column too few": lambda table: table.drop_columns(["run"]),
+    "a column too many": lambda table: table.append_column("more", table["run"]),
+    "columns in another order": lambda table: table.select(["agent", "world", "run", "round", "regret"]),
+}
+
+
+@pytest.mark.parametrize("forged", COLUMNS.values(), ids=COLUMNS)
+def test_tables_that_no_run_has_are_set_aside_in_spite_of_their_digest(store, unit, told, forged):
+    table, about = opened_up(store.path(unit))
+    forge(store.path(unit), forged(table), about)
+    assert store.load(unit) is None
+    assert len(told) == 1
+
+
+def grown(table):
+    """A table of very many rows, which takes little room in a file and much in memory."""
+    return pa.table([pa.repeat(each[0], 2_000_000) for each in table.columns], schema=table.schema)
+
+
+def long_words(table):
+    """Every row names the same world of ten megabytes."""
+    words = pa.array(["w" * 10_000_000])
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(table), np.int8)), words)
+    return table.set_column(0, "world", dictionary)
+
+
+@pytest.mark.parametrize("forged", [grown, long_words])
+def test_what_would_fill_the_memory_is_refused_before_it_is_unpacked(store, unit, told, forged, monkeypatch):
+    table, about = opened_up(store.path(unit))
+    metadata = {parquet.KEY: json.dumps(about).encode()}
+    pq.write_table(forged(table).replace_schema_metadata(metadata), store.path(unit), compression="zstd")
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("was unpacked"))
+    assert store.load(unit) is None
+    assert len(told) == 1
+    assert "than the unit" in told[0] or "larger than such a result can be" in told[0]
+
+
+@pytest.mark.parametrize("largest", [100, 5_000])
+def test_metadata_that_would_fill_the_memory_are_neither_read_nor_written(
+    store, unit, block, told, monkeypatch, largest
+):
+    monkeypatch.setattr(parquet, "LARGEST_ABOUT", largest)
+    monkeypatch.setattr(json, "loads", lambda text: pytest.fail("was read"))
+    table = pq.read_table(store.path(unit))
+    pq.write_table(table.replace_schema_metadata({parquet.KEY: b"{" * (largest + 1)}), store.path(unit))
+    assert store.load(unit) is None
+    assert len(told) == 1
+    monkeypatch.setattr(parquet, "LARGEST_ABOUT", 100)
+    with pytest.raises(
+        ValueError, match=r"5 runs with 10 arms take [\d,]+ bytes, more than the 100 that a result may have"
+    ):
+        store.save(unit, block)
+
+
+@pytest.mark.parametrize(
+    "about", [b"[" * 100_000, b'{"digest":' * 50_000, b"\xff\xfe", b"", b"1" * 5_000, b"NaN", b"{}"]
+)
+def test_metadata_that_are_no_metadata_are_set_aside(store, unit, told, about):
+    table, _ = opened_up(store.path(unit))
+    pq.write_table(table.replace_schema_metadata({parquet.KEY: about}), store.path(unit))
+    assert store.load(unit) is None
+    assert len(told) == 1
+
+
+def thrift(*fields):
+    """A record in Thrift's compact form: pairs of a number and an integer or another record."""
+    written, before = b"", 0
+    for number, value in fields:
+        kind, content = (12, value) if isinstance(value, bytes) else (5, varint(value * 2))
+        written += bytes([(number - before) << 4 | kind]) + content
+        before = number
+    return written + b"\0"
+
+
+def varint(value):
+    parts = []
+    while value > 127:
+        parts.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+def page(unpacked=80, packed=80, values=10, encoding=0, kind=0):
+    detail = thrift((1, values), (2, encoding), (3, 3), (4, 3)) if kind == 0 else thrift((1, values), (2, encoding))
+    return thrift((1, kind), (2, unpacked), (3, packed), (5 if kind == 0 else 7, detail)) + bytes(min(packed, 1_000))
+
+
+def file_of(*pages, rows=10, size=None):
+    content = b"PAR1" + b"".join(pages)
+    chunk = SimpleNamespace(
+        dictionary_page_offset=None,
+        data_page_offset=4,
+        total_compressed_size=len(content) - 4 if size is None else size,
+        num_values=rows,
+    )
+    group = SimpleNamespace(num_rows=rows, num_columns=1, column=lambda number: chunk)
+    return content, SimpleNamespace(num_row_groups=1, row_group=lambda number: group)
+
+
+def test_pages_that_are_as_large_as_they_may_be_are_read():
+    check_pages(*file_of(page(kind=2, values=3), page(values=4), page(values=6)), largest=240)
+
+
+BOMBS = {
+    "unpacks to much": [page(unpacked=2**31 - 1)],
+    "unpack to much together": [page(values=1), page(values=2), page(values=7)],
+    "hold more values than there are rows": [page(), page(unpacked=1, packed=0, values=1)],
+    "hold fewer values than there are rows": [page(values=9)],
+    "hold nothing": [page(), *[page(unpacked=0, packed=0, values=0)] * 3],
+    "is twice a dictionary": [page(kind=2, values=1), page(kind=2, values=1)],
+    "claims many values": [page(values=2**31 - 1)],
+    "claims a large dictionary": [page(kind=2, values=2**31 - 1)],
+    "is of another form": [page(encoding=5)],
+    "is of another type": [page(kind=3)],
+    "ends before the page": [page(packed=2**31 - 1)],
+    "has no header": [b""],
+    "has half a header": [page()[:3]],
+    "is deep": [b"\x1c" * 5_000],
+    "has a number without end": [b"\x15" + b"\xff" * 100],
+}
+
+
+@pytest.mark.parametrize("pages", BOMBS.values(), ids=BOMBS)
+def test_pages_that_claim_more_than_they_may_are_refused(pages):
+    content, about = file_of(*pages, size=None if pages != [b""] else 5)
+    with pytest.raises((ValueError, IndexError)):
+        check_pages(content, about, largest=200)
+
+
+@pytest.mark.parametrize("rows", [1, 12_500, 300_000])
+def test_the_sizes_in_the_pages_are_those_in_the_footer(rows):
+    """The footer counts the headers of the pages too."""
+    sink = io.BytesIO()
+    rng = np.random.default_rng(0)
+    pq.write_table(pa.table({"a": rng.random(rows), "b": ["x"] * rows, "c": np.arange(rows)}), sink, compression="zstd")
+    content, about = sink.getvalue(), pq.read_metadata(sink)
+    for number in range(3):
+        column = about.row_group(0).column(number)
+        position, whole = column.dictionary_page_offset or column.data_page_offset, 0
+        while position < (column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size:
+            header, end = _fields(content, position)
+            whole += end - position + header[2]
+            position = end + header[3]
+        assert whole == column.total_uncompressed_size
+    check_pages(content, about, largest=10 * rows + 1_000)
+
+
+@pytest.mark.parametrize("place", ["regret", "seeds", "pulls", "seconds"])
+def test_an_engine_that_gives_nonsense_is_told_so_before_it_is_stored(store, unit, block, place):
+    broken = {
+        "regret": replace(block, regret=block.regret * math.nan),
+        "seeds": replace(block, seeds=[(0, 0)] * RUNS),
+        "pulls": replace(block, pulls=block.pulls * 2),
+        "seconds": replace(block, seconds=math.inf),
+    }[place]
+    with pytest.raises(
+        InvalidRunsError, match=rf"the result of ts on .* cannot be stored: its {place} .*; correct the"
+    ):
+        store.save(unit, broken)
+
+
+def test_blocks_that_do_not_fit_each_other_are_computed_again(tmp_path, study, engine, progress, told):
+    """Each is a result by itself; joined, the rounds of one would be taken for those of the other."""
+    with Store(tmp_path / "fit", v1, told.append) as store:
+        whole = run(study, store, engine, progress)
+        first, second = (store.path(unit) for unit in units_of(study)[:2])
+        other = compute(units_of(study)[0], engine, None)
+        store.save(units_of(study)[0], replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
+        engine.calls.clear()
+        again = run(study, store, engine, progress)
+        assert all((again.blocks[each].rounds == whole.blocks[each].rounds).all() for each in whole.blocks)
+        assert len(engine.calls) == 3  # the blocks of this agent on this world
+        assert first.exists()
+        assert second.exists()
+    assert all("does not fit the other runs" in line for line in told)
+
+
+def test_stored_blocks_that_do_not_fit_what_is_computed_now_are_told(tmp_path, study, engine, progress, told):
+    unit = units_of(study)[0]
+    other = compute(unit, engine, None)
+    with Store(tmp_path / "fit", v1, told.append) as store:
+        store.save(unit, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
+        with pytest.raises(
+            StoreError, match=r"does not fit what was computed now.*the same command computes all of it"
+        ):
+            run(study, store, engine, progress)
+        outcome = run(study, store, engine, progress)
+        assert {tuple(block.rounds) for block in outcome.blocks.values()} == {tuple(other.rounds)}
+
+
+HOSTILE = [
+    None, True, -1, 0, 1, 2**63, 10**400, 1e308, math.nan, math.inf, -math.inf, "", "\0", "é", "\ud800", "10",
+    "x" * 100_000, [], {}, [[]], [None] * 1_000, nested(300), {"a": {"b": {}}}, [1, 2, 3], [[0] * 10] * 5,
+]  # fmt: skip
+
+
+def damaged(rng, content):
+    """Bytes with some of them changed, cut off or repeated; more often at the end, where a file says what it is."""
+    changed = bytearray(content)
+    low = 0 if rng.random() < 0.5 else len(changed) * 3 // 4
+    for _ in range(rng.integers(1, 20)):
+        first, second = sorted(int(each) for each in rng.integers(low, len(changed), 2))
+        match rng.integers(6):
+            case 0:
+                changed[first] ^= 1 << int(rng.integers(8))
+            case 1:
+                changed[first] = int(rng.choice([0, 127, 128, 255]))
+            case 2:
+                del changed[first : first + int(rng.integers(1, 30))]
+            case 3:
+                changed[first:first] = changed[first : min(second, first + 30)]
+            case 4:
+                changed[first : first + 8] = rng.bytes(8)
+            case 5 if rng.random() < 0.1:
+                del changed[second:]
+        if len(changed) <= low + 1:
+            break
+    return bytes(changed)
+
+
+def forged_at_random(rng, table, about):
+    """Metadata with hostile values in a few places, or a table with another column, or both."""
+    about = copy.deepcopy(about)
+    for _ in range(rng.integers(1, 3)):
+        inner, steps = about, int(rng.integers(1, 4))
+        for step in range(steps):
+            if not isinstance(inner, dict | list) or not inner:
+                break
+            keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))
+            key = keys[rng.integers(len(keys))]
+            if step == steps - 1 or not isinstance(inner[key], dict | list):
+                inner[key] = HOSTILE[rng.integers(len(HOSTILE))]
+            else:
+                inner = inner[key]
+    if rng.random() < 0.3:
+        table = list(COLUMNS.values())[rng.integers(len(COLUMNS))](table)
+    return table, about
+
+
+def test_hostile_unit_files_are_set_aside_or_hold_what_a_run_can_give(store, unit, block, told, guests, watched):
+    path = store.path(unit)
+    content = path.read_bytes()
+    table, about = opened_up(path)
+    for rng in guests:
+        forging = rng.random() < 0.5
+        with guest(watched=watched):
+            if forging:
+                forge(path, *forged_at_random(rng, table, about))
+            else:
+                path.write_bytes(damaged(rng, content))
+        told.clear()
+        with guest(watched=watched):
+            loaded = store.load(unit)
+            assert (loaded is None) == (len(told) == 1)
+            if loaded is not None:
+                check_runs(unit, loaded)
+                assert forging or np.array_equal(loaded.regret, block.regret)
