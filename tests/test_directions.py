@@ -24,6 +24,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "agents": {"agents.core", "agents.parts"},
     "quantile": set(),
     "files": set(),
+    "file_names": set(),
     "runs": set(),
     "resampling": set(),
     "module_files": set(),
@@ -40,8 +41,8 @@ DIRECTIONS: dict[str, set[str]] = {
     "detections": {"agents.parts", "run_intervals", "means", "runs"},
     "figures": {"detections", "files", "means", "resampling", "runs", "theory"},
     "experiments": {
-        "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "files", "means", "play",
-        "resampling", "run_intervals", "runs", "sources", "theory", "worlds",
+        "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "file_names", "files", "means",
+        "play", "resampling", "run_intervals", "runs", "sources", "theory", "worlds",
     },
     "experiments.claims": {"experiments", "means", "runs"},
     "choosing": {
@@ -54,8 +55,8 @@ DIRECTIONS: dict[str, set[str]] = {
     },
     "rl": {"agents.core", "play", "runs", "wrappers"},
     "cli": {
-        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "means", "module_files",
-        "play", "rewards", "rl", "runs", "theory", "worlds",
+        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "file_names", "means",
+        "module_files", "play", "rewards", "rl", "runs", "theory", "worlds",
     },
 }  # fmt: skip
 # The doors of the package, which open every room, and the two floors of one house: a room and its own subfolders.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ..envs.bandit import NSBanditEnv
 from ..experiments.arm_headers import header_of
 from ..experiments.parsing import parse
 from ..experiments.preflight import env_of
 from ..experiments.study import WorldEntry
+from ..file_names import file_name
 from ..means import Floats
 
 __all__ = ["means_of"]
@@ -28,5 +27,5 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         raise ValueError(f"{words!r} does not tell its means; name a world of this suite or a file of means")
     env.reset(seed=seed)
     if world.file is not None:
-        return world.file.stem, bandit.means, header_of(world.file)
-    return re.sub(r"[^\w.=,-]+", "-", world.words), bandit.means, None
+        return file_name(world.file.stem, instead="means", keep=".=,-"), bandit.means, header_of(world.file)
+    return file_name(world.words, instead="world", keep=".=,-"), bandit.means, None
