@@ -39,8 +39,18 @@ def env_of(world: WorldEntry) -> Env:
         raise ValueError(f"unknown world {world.name!r}; {nearest(world.name, [*worlds.names(), *ENV_IDS])}")
     try:
         return as_env(world.name, world.kwargs)
-    except Exception as error:  # whatever an environment's constructor raises, the reader needs the world's name
-        raise ValueError(f"world {world.label!r}: {_said(error)}") from error
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # whatever a constructor raises, the reader needs its name
+        bare = _bare(error)
+        raise ValueError(f"world {world.label!r}: {_said(bare)}") from bare
+
+
+def _bare(error: BaseException) -> BaseException:
+    """An error without the words that Gymnasium adds to a TypeError: the id and all arguments once more."""
+    cause = error.__cause__
+    return cause if isinstance(cause, TypeError) and str(error).startswith(str(cause)) else error
 
 
 def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
@@ -48,14 +58,17 @@ def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
         raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, [*AGENTS, *MODELS])}")
     try:
         _check_player(agent, env)
-    except Exception as error:  # whatever an agent's constructor raises, the reader needs the agent's name
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # as above
         said = f"agent {agent.label!r} on {world.label!r}: {_said(error)}"
         lists = [key for key, value in agent.parameters if isinstance(value, tuple)]
         hint = f"; several values to compare are written {lists[0]}=100|1000" if lists else ""
         raise ValueError(said + hint) from error
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     """The message of an error, with its type if the message was not written for users."""
     return str(error) if isinstance(error, TypeError | ValueError | OSError) else f"{type(error).__name__}: {error}"
 
