@@ -48,7 +48,8 @@ __all__ = [
 ]
 
 GONE_WELL, UNFORESEEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
-EXPECTED = (ValueError, TypeError, OSError, ImportError, gym.error.Error)  # what is raised on purpose, in words
+# What is raised on purpose, in words, and what every machine runs out of.
+EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, gym.error.Error)
 HOUSE = __name__.partition(".")[0]
 PROGRAM = "ns-mab-gym"
 MOST, LARGEST_SEED, MOST_THREADS = 2**63 - 1, 2**128 - 1, 1_024
@@ -177,6 +178,8 @@ def in_one_line(error: BaseException) -> str:
     said = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
         said = f"{error.strerror}: {str(error.filename)!r}"
+    if isinstance(error, MemoryError):
+        said = f"it does not fit into the memory of this machine; ask for less ({said or 'no more is known'})"
     if not isinstance(error, EXPECTED):
         said = f"{type(error).__name__}{_origin(error)}: {said or 'no more is known'}; --debug shows the traceback"
     about = "; ".join([*getattr(error, "__notes__", ()), *_places(error)])

@@ -25,7 +25,7 @@ from .further import further_study, judged_again, stored_beyond
 from .identity import ENGINE, code_versions
 from .parquet import versions
 from .pictures import DESCRIPTIONS
-from .preflight import check_study, drawn_anew, instances
+from .preflight import check_size, check_study, drawn_anew, instances
 from .progress import progress_for, speed
 from .report import Page
 from .results import Results, collect, tidy_table
@@ -77,6 +77,7 @@ class Pipeline:
         """Run everything, and return the lines to print at the end."""
         began = time.perf_counter()
         check_study(self.study)
+        check_size(self.study, self.further_runs)
         means, anew = instances(self.study), drawn_anew(self.study)
         with (
             Store(self.folder, code_versions(print)) as store,
@@ -160,6 +161,7 @@ class Pipeline:
         if judged and self.further_runs > max(experiment.runs for experiment in self.study.experiments):
             more = further_study(self.study, judged, self.further_runs)
             beside = [*units_of(self.study), *stored]
+            check_size(more)
             computed = self._run(more, store, beside=beside) if more.experiments else computed
         loaded = {unit: store.load(unit) for unit in stored if unit not in computed.blocks}
         blocks = computed.blocks | {unit: runs for unit, runs in loaded.items() if runs is not None}

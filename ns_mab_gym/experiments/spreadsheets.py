@@ -7,6 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..plain_texts import escaped
+
 __all__ = ["csv_table"]
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their wide forms
@@ -22,11 +24,13 @@ def csv_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([*map(_shown, row)] for row in rows)
-    return text.getvalue().encode(errors="backslashreplace")
+    return text.getvalue().encode()
 
 
 def _shown(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) and not _is_number(cell) else cell
+    if not isinstance(cell, str):
+        return cell
+    return escaped(f"'{cell}" if cell.startswith(FORMULAS) and not _is_number(cell) else cell)
 
 
 def _is_number(text: str) -> bool:

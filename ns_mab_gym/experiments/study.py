@@ -235,8 +235,7 @@ class Study:
 
     def __post_init__(self) -> None:
         """Check the title."""
-        if not plain_text("title", self.title):
-            raise ValueError("a study needs a title, the heading of its report; write a text")
+        plain_text("title", self.title)
 
     @property
     def worlds(self) -> tuple[WorldEntry, ...]:
