@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import stat
-import unicodedata
 from pathlib import Path
 
 __all__ = [
     "is_plain_file",
     "is_temporary",
-    "name_part",
     "refuse_links",
     "remove_leftovers",
-    "shortened",
     "write_atomically",
 ]
 
@@ -70,24 +66,3 @@ def refuse_links(*paths: Path) -> None:
     for path in paths:
         if path.is_symlink():
             raise ValueError(f"{str(path)!r} is a link to another place; remove the link, or choose another folder")
-
-
-def name_part(text: str, longest: int = 60) -> str:
-    """A text as part of a file's name, of at most so many bytes, which is what file systems count.
-
-    It begins with a letter or a digit, and has no signs that mean something: readers of folders skip names that begin
-    with ``_`` or ``.``, and others read as patterns, as options, or as the values of columns.
-
-    >>> name_part("../my means.csv"), name_part("sw-ucb:window=50"), name_part("?!"), name_part("天気" * 60)[:4]
-    ('my_means.csv', 'sw-ucb_window_50', 'unnamed', '天気天気')
-    """
-    plain = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text)).strip("_.-")
-    return plain.encode()[:longest].decode(errors="ignore").rstrip("_.-") or "unnamed"
-
-
-def shortened(name: str, longest: int) -> str:
-    """A name of at most so many bytes: the name itself, or its beginning and a number that tells it from others."""
-    whole = os.fsencode(name)
-    if len(whole) <= longest:
-        return name
-    return f"{whole[: longest - 9].decode(errors='ignore')}-{hashlib.sha256(whole).hexdigest()[:8]}"

@@ -24,6 +24,8 @@ DIRECTIONS: dict[str, set[str]] = {
     "agents": {"agents.core", "agents.parts"},
     "quantile": set(),
     "files": set(),
+    "file_names": set(),
+    "plain_texts": set(),
     "runs": set(),
     "resampling": set(),
     "module_files": set(),
@@ -39,14 +41,15 @@ DIRECTIONS: dict[str, set[str]] = {
     "student_t": set(),
     "run_intervals": {"means", "quantile", "student_t"},
     "detections": {"agents.parts", "run_intervals", "means", "runs"},
-    "figures": {"detections", "files", "means", "resampling", "runs", "theory"},
+    "figures": {"detections", "files", "means", "plain_texts", "resampling", "runs", "theory"},
     "experiments": {
-        "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "files", "kept_files", "means",
-        "play", "resampling", "run_intervals", "runs", "sources", "theory", "worlds",
+        "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "file_names", "files", "kept_files",
+        "means", "plain_texts", "play", "resampling", "run_intervals", "runs", "sources", "theory", "worlds",
     },
     "experiments.claims": {"experiments", "means", "runs"},
     "choosing": {
-        "agents.core", "envs", "experiments", "experiments.report", "figures", "files", "kept_files", "means", "play",
+        "agents.core", "envs", "experiments", "experiments.report", "figures", "files", "kept_files", "means",
+        "plain_texts", "play",
         "resampling", "run_intervals", "runs", "student_t", "theory", "worlds",
     },
     "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "means", "runs"},
@@ -55,8 +58,8 @@ DIRECTIONS: dict[str, set[str]] = {
     },
     "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {
-        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "files", "means",
-        "module_files", "play", "rewards", "rl", "runs", "theory", "worlds",
+        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "file_names", "files",
+        "means", "module_files", "plain_texts", "play", "rewards", "rl", "runs", "theory", "worlds",
     },
 }  # fmt: skip
 # The doors of the package, which open every room, and the two floors of one house: a room and its own subfolders.

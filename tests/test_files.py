@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from ns_mab_gym.files import is_temporary, name_part, refuse_links, remove_leftovers, shortened, write_atomically
+from ns_mab_gym.files import is_temporary, refuse_links, remove_leftovers, write_atomically
 
 LONGEST = 255  # bytes of a name, on nearly every file system
 
@@ -99,24 +99,6 @@ def test_what_is_being_written_would_be_known_as_a_leftover(tmp_path, monkeypatc
     write_atomically(tmp_path / ("店" * 80), b"")
     assert [is_temporary(name) for name in seen] == [True]
     assert len(seen[0].encode()) < 50
-
-
-@pytest.mark.parametrize(
-    "text", ["../../etc/passwd", "_", "", "...", "-rf", "a*b?[c]", "k=v,w=x", "\0\n", "\udcff", "é" * 99]
-)
-def test_parts_of_names_mean_nothing_but_themselves(text):
-    part = name_part(text)
-    assert part[0].isalnum()
-    assert len(part.encode()) <= 60
-    assert not set(part) & set("/\\*?[]{}=,:;'\"$&|<>~ \0\n")
-
-
-@pytest.mark.parametrize("character", ["a", "é", "店", "\udcff"])
-def test_long_names_are_shortened_and_told_apart(character):
-    one, other = (shortened(character * 200 + end, 150) for end in "xy")
-    assert one != other
-    assert all(len(os.fsencode(name)) <= 150 for name in (one, other))
-    assert shortened(character * 50, 150) == character * 50
 
 
 def test_links_are_refused_in_words(tmp_path):

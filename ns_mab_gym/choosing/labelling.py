@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..plain_texts import plain_text
+
 __all__ = ["Named", "in_words", "labels_of", "named_by", "reading"]
 
 LONGEST = 40  # letters of a parameter's value
@@ -50,7 +52,7 @@ def labels_of(named: Sequence[Named], what: str) -> list[str]:
     taken, labels = set(given), []
     for each, told_apart in zip(named, _told_apart(named), strict=True):
         labels.append(each.given or _numbered(told_apart, taken))
-        taken.add(labels[-1])
+        taken.add(plain_text(f"the label of {'an' if what == 'agent' else 'a'} {what}", labels[-1]))
     return labels
 
 

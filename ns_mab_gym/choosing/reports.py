@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..experiments import outputs, pictures
 from ..experiments.folder_lock import FolderLock
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 __all__ = ["write_report"]
+
+E = TypeVar("E", WorldEntry, AgentEntry)
 
 OWNER = "This folder belongs to a comparison of ns_mab_gym."
 EXPLANATION = f"""{OWNER}
@@ -206,15 +208,21 @@ def _words(venue: Venue) -> tuple[str, dict[str, Any]] | None:
 
 
 def _world_entry(venue: Venue) -> WorldEntry:
-    words = _words(venue)
-    return WorldEntry.of(words[0], label=venue.label, **words[1]) if words else WorldEntry.of(venue.label)
+    name, arguments = _words(venue) or (venue.label, {})
+    return _entry(WorldEntry, name, venue.label, arguments)
 
 
 def _agent_entry(each: Competitor) -> AgentEntry:
     """The entry of an agent; one without words is called by its label, with what is swept."""
-    if each.has_words:
-        entry = AgentEntry.of(each.agent, label=each.label, **each.parameters)
-    else:
-        swept: dict[str, Any] = {} if each.family is None else {each.family.sweep.parameter: each.value}
-        entry = AgentEntry.of(each.label, label=each.label, **swept)
+    swept: dict[str, Any] = {} if each.family is None else {each.family.sweep.parameter: each.value}
+    name, parameters = (each.agent, each.parameters) if each.has_words else (each.label, swept)
+    entry = _entry(AgentEntry, name, each.label, parameters)
     return entry if each.family is None else entry.in_sweep(each.family.sweep.parameter, each.family.label)
+
+
+def _entry(kind: type[E], name: str, label: str, parameters: Mapping[str, Any]) -> E:
+    """An entry; without its parameters if they cannot be written down, as an object cannot."""
+    try:
+        return kind.of(name, label=label, **parameters)
+    except (TypeError, ValueError):
+        return kind(label)

@@ -29,7 +29,7 @@ OTHERS = "yours, and those of installed packages"
 
 def main(arguments: Sequence[str] | None = None, command: str = "agents") -> int:
     """List the agents, or print the card of one; returns the exit code."""
-    return closing(command, lambda: _tell(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _tell)
 
 
 def _parser(command: str) -> Parser:

@@ -31,7 +31,7 @@ If you use this software, please cite it and the paper whose worlds and algorith
 
 def main(arguments: Sequence[str] | None = None, command: str = "cite") -> int:
     """Print the citation as BibTeX; returns the exit code."""
-    return closing(command, lambda: _cite(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _cite)
 
 
 def _parser(command: str) -> Parser:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..theory.learners import LEARNERS
-from .door import Parser, closing, natural, positive
+from .door import Parser, closing, natural, path, positive
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "diagnose") -> int:
     """Describe and draw a world and recommend a window; with ``--measure``, play windows too; returns the exit code."""
-    return closing(command, lambda: _diagnose(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _diagnose)
 
 
 def _parser(command: str) -> Parser:
@@ -37,7 +37,7 @@ def _parser(command: str) -> Parser:
     )
     parser.add_argument("--windows", type=positive, nargs="+", help="windows to shade instead of the three chosen ones")
     parser.add_argument(
-        "--out", type=Path, default=Path("results"), help="folder of the pictures (default: %(default)s)"
+        "--out", type=path, default=Path("results"), help="folder of the pictures (default: %(default)s)"
     )
     parser.add_argument("--measure", action="store_true", help="play a grid of windows and compare with the theory")
     parser.add_argument("--runs", type=positive, default=20, help="runs of each window (default: %(default)s)")

@@ -1,25 +1,29 @@
 """What all commands share: one style of errors and exit codes, and the options of commands that run a study.
 
-Exit codes: 0 after success, 2 if the user must change something (an argument, a file, a missing extra), 130 after
-Ctrl-C. An error is one line, ``command: error: what is wrong; what to do``, on the error stream; so is a warning.
+Exit codes: 0 after success, 2 if the user must change something (an argument, a file, a missing extra), 1 after an
+error that nobody foresaw, 130 after Ctrl-C. An error is one line, ``command: error: what is wrong; what to do``, on the
+error stream; so is a warning. With ``--debug`` the traceback stands before it.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import math
 import os
 import shlex
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import gymnasium as gym
 
 from ..module_files import is_own_code
+from ..plain_texts import escaped
 from ..play.cores import job_count
 
 __all__ = [
@@ -27,19 +31,29 @@ __all__ = [
     "INTERRUPTED",
     "PROGRAM",
     "REFUSED",
+    "UNFORESEEN",
     "Parser",
     "as_typed",
     "closing",
+    "in_one_line",
     "jobs",
     "leave",
     "natural",
+    "path",
     "positive",
+    "printable_streams",
+    "seconds",
     "study_options",
+    "threads",
 ]
 
-GONE_WELL, REFUSED, INTERRUPTED = 0, 2, 130
+GONE_WELL, UNFORESEEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
+# What is raised on purpose, in words, and what every machine runs out of.
+EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, gym.error.Error)
 HOUSE = __name__.partition(".")[0]
 PROGRAM = "ns-mab-gym"
+MOST, LARGEST_SEED, MOST_THREADS = 2**63 - 1, 2**128 - 1, 1_024
+LONGEST_SHOWN = 80  # letters of what was typed
 
 
 class Parser(argparse.ArgumentParser):
@@ -55,33 +69,71 @@ class Parser(argparse.ArgumentParser):
         lines = "\n".join(f"  {command} {example}".rstrip() for example in examples)
         shape = argparse.RawDescriptionHelpFormatter
         super().__init__(command, description=description, epilog=f"examples:\n{lines}", formatter_class=shape)
+        self.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
     def error(self, message: str) -> NoReturn:
         """Raise a ValueError that says what is wrong with the arguments and where to find help."""
         raise ValueError(f"{message}; see {self.prog} --help")
 
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End after the help text has been shown."""
+        raise HelpShown(status)
 
-def closing(command: str, work: Callable[[], Iterable[str]], *, interrupted: str = "stopped") -> int:
+
+class HelpShown(SystemExit):
+    """The help text is all that was asked for."""
+
+
+def closing(
+    parser: Parser,
+    arguments: Sequence[str] | None,
+    work: Callable[[argparse.Namespace], Iterable[str]],
+    *,
+    interrupted: str = "stopped",
+) -> int:
     """Run a command, print its lines as they are produced, and return the exit code.
 
     Args:
-        command: its name, for messages.
-        work: a function that does everything, including the reading of arguments; returns the lines to print.
+        parser: reads its arguments, and knows its name.
+        arguments: those that were typed; those of this process if None.
+        work: does everything that the options ask for; returns the lines to print.
         interrupted: what to say after Ctrl-C.
     """
-    try:
-        with _working_folder_importable(), _warnings_in_one_line(command):
-            for line in work():
-                print(line, flush=True)
-    except BrokenPipeError:  # the reader of the lines, such as ``head``, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, OSError, ImportError, gym.error.Error) as error:
-        print(f"{command}: error: {_in_one_line(error)}", file=sys.stderr)
-        return REFUSED
-    except KeyboardInterrupt:
-        print(f"\n{command}: {interrupted}", file=sys.stderr)
-        return INTERRUPTED
+    command, given = parser.prog, list(sys.argv[1:] if arguments is None else arguments)
+    options = argparse.Namespace(debug="--debug" in given)
+    with printable_streams():
+        try:
+            with _working_folder_importable(), _warnings_in_one_line(command):
+                for line in work(options := parser.parse_args(given)):
+                    print(line, flush=True)
+        except HelpShown:
+            raise
+        except BrokenPipeError:  # the reader of the lines, such as ``head``, has closed the pipe
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            print(f"\n{command}: {interrupted}", file=sys.stderr)
+            return INTERRUPTED
+        except (Exception, SystemExit) as error:  # whatever it is, it is told in one line
+            if options.debug:
+                traceback.print_exception(error)
+            print(f"{command}: error: {in_one_line(error)}", file=sys.stderr)
+            return REFUSED if isinstance(error, EXPECTED) else UNFORESEEN
     return GONE_WELL
+
+
+@contextmanager
+def printable_streams() -> Iterator[None]:
+    """Print letters that the terminal's encoding lacks as escapes, instead of ending in an error."""
+    streams = [stream for stream in (sys.stdout, sys.stderr) if isinstance(stream, io.TextIOWrapper)]
+    before = [(stream, stream.errors) for stream in streams]
+    for stream in streams:
+        stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        for stream, errors in before:
+            with suppress(OSError, ValueError):  # it may be closed, and so may the other end of the pipe
+                stream.reconfigure(errors=errors)
 
 
 def leave(exit_code: int) -> NoReturn:
@@ -114,20 +166,34 @@ def _warnings_in_one_line(command: str) -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in told:
             told.add(str(message))
-            print(f"{command}: warning: {message}", file=sys.stderr)
+            print(f"{command}: warning: {escaped(' '.join(str(message).split()))}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
 
 
-def _in_one_line(error: BaseException) -> str:
+def in_one_line(error: BaseException) -> str:
     """An error's message, its notes, and the place in the user's own code where it arose, if it did."""
     said = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
         said = f"{error.strerror}: {str(error.filename)!r}"
+    if isinstance(error, MemoryError):
+        said = f"it does not fit into the memory of this machine; ask for less ({said or 'no more is known'})"
+    if not isinstance(error, EXPECTED):
+        said = f"{type(error).__name__}{_origin(error)}: {said or 'no more is known'}; --debug shows the traceback"
     about = "; ".join([*getattr(error, "__notes__", ()), *_places(error)])
-    return " ".join(f"{said} ({about})".removesuffix(" ()").split())
+    return escaped(" ".join(f"{said} ({about})".removesuffix(" ()").split()))
+
+
+def _origin(error: BaseException) -> str:
+    """Where an error arose that nobody foresaw: the last place in our own code."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    ours = [each for each in frames if str(each[0].f_globals.get("__name__")).partition(".")[0] == HOUSE]
+    if not ours:
+        return ""
+    frame, line = ours[-1]
+    return f" in {frame.f_globals['__name__']}, line {line}"
 
 
 def _places(error: BaseException | None) -> list[str]:
@@ -150,34 +216,61 @@ def _is_the_users(module: str) -> bool:
 def as_typed(command: str, arguments: Sequence[str] | None) -> str:
     """A command with its arguments, those of this process if none are given, as one would type it."""
     program = f"python scripts/{command}" if command.endswith(".py") else f"{PROGRAM} {command.split()[-1]}"
-    return f"{program} {shlex.join(sys.argv[1:] if arguments is None else arguments)}".strip()
+    return escaped(f"{program} {shlex.join(sys.argv[1:] if arguments is None else arguments)}".strip())
 
 
 def positive(text: str) -> int:
     """The value of an option that must be a positive integer."""
-    return _at_least(1, text, "a positive integer")
+    return _within(1, MOST, text, "a positive integer")
 
 
 def natural(text: str) -> int:
     """The value of an option that must be an integer of at least 0, such as a seed."""
-    return _at_least(0, text, "an integer of at least 0")
+    return _within(0, LARGEST_SEED, text, "an integer of at least 0")
 
 
 def jobs(text: str) -> int:
     """The value of ``--jobs``: how many threads; −1 means as many as there are cores."""
     try:
-        return job_count(_integer(text))
+        return min(job_count(_integer(text)), MOST_THREADS)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"must be a positive integer, or -1 for all cores, got {_shown(text)}"
+        ) from None
+
+
+def threads(text: str) -> int:
+    """The value of an option that is a number of threads."""
+    return min(positive(text), MOST_THREADS)
+
+
+def seconds(text: str) -> float:
+    """The value of an option that is a time: a finite number above 0."""
+    try:
+        value = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a positive integer, or -1 for all cores, got {text!r}") from None
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {_shown(text)}")
+    return value
 
 
-def _at_least(least: int, text: str, kind: str) -> int:
+def path(text: str) -> Path:
+    """The value of an option that is the name of a file or a folder."""
+    if not text.strip() or "\0" in text:
+        raise argparse.ArgumentTypeError(f"must be the name of a file or a folder, got {_shown(text)}")
+    return Path(text)
+
+
+def _within(least: int, most: int, text: str, kind: str) -> int:
     try:
         value = _integer(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         value = least - 1
     if value < least:
-        raise argparse.ArgumentTypeError(f"must be {kind}, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be {kind}, got {_shown(text)}")
+    if value > most:
+        raise argparse.ArgumentTypeError(f"must be below 2**{most.bit_length()}, got {_shown(text)}")
     return value
 
 
@@ -191,7 +284,12 @@ def _integer(text: str) -> int:
         raise
 
 
+def _shown(text: str) -> str:
+    """What was typed, as an error message shows it."""
+    return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
+
+
 def study_options(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add the options of commands that run a study and write its results to a folder."""
-    parser.add_argument("--out", default=folder, help="folder of results (%(default)s)")
+    parser.add_argument("--out", type=path, default=Path(folder), help="folder of results (%(default)s)")
     parser.add_argument("--jobs", type=jobs, help="threads; -1, the default, for as many as there are cores")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..agents.core.arguments import nearest
-from .door import GONE_WELL, PROGRAM, REFUSED, leave
+from .door import GONE_WELL, PROGRAM, REFUSED, leave, printable_streams
 
 __all__ = ["COMMANDS", "main"]
 
@@ -30,7 +30,14 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the subcommand that the arguments name; returns the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    with printable_streams():
+        exit_code = _run(list(sys.argv[1:] if arguments is None else arguments))
+    if arguments is None:  # this process was started for the command
+        leave(exit_code)
+    return exit_code
+
+
+def _run(given: list[str]) -> int:
     command = given[0] if given else "--help"
     if command in ("-h", "--help"):
         print(_help())
@@ -39,12 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{PROGRAM} {__version__}")
         return GONE_WELL
     if command not in COMMANDS:
-        print(f"{PROGRAM}: error: unknown command {command!r}; {nearest(command, COMMANDS)}", file=sys.stderr)
+        print(f"{PROGRAM}: error: unknown command {command[:80]!r}; {nearest(command, COMMANDS)}", file=sys.stderr)
         return REFUSED
     module = importlib.import_module(f".{command}_command", __package__)
     exit_code: int = module.main(given[1:], f"{PROGRAM} {command}")
-    if arguments is None:  # this process was started for the command
-        leave(exit_code)
     return exit_code
 
 

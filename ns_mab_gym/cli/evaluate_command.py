@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .door import Parser, as_typed, closing, natural, positive, study_options
@@ -43,9 +43,8 @@ def main(
     arguments: Sequence[str] | None = None, command: str = "evaluate", simulate: Callable[..., Any] | None = None
 ) -> int:
     """Compare agents and write the report; returns the exit code."""
-    parser = _parser(command)
-    typed = as_typed(command, arguments)
-    return closing(command, lambda: _evaluate(parser.parse_args(arguments), simulate, typed), interrupted=STORED)
+    work = partial(_evaluate, simulate=simulate, typed=as_typed(command, arguments))
+    return closing(_parser(command), arguments, work, interrupted=STORED)
 
 
 def _parser(command: str) -> Parser:
@@ -87,8 +86,8 @@ def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None, 
     from ..experiments.pipeline import Pipeline
     from ..play.engine import simulate as engine
 
-    study, out, play = _study(options), Path(options.out), simulate or engine
-    return Pipeline(study, out, play, options.jobs, command=typed, trust_models=options.trust_models).run()
+    study, play = _study(options), simulate or engine
+    return Pipeline(study, options.out, play, options.jobs, command=typed, trust_models=options.trust_models).run()
 
 
 def _study(options: argparse.Namespace) -> Study:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from .door import Parser, as_typed, closing, natural, positive, study_options
+from .door import Parser, as_typed, closing, natural, path, positive, study_options
 from .paper_command import STORED
 
 __all__ = ["main"]
@@ -19,9 +19,8 @@ def main(
     arguments: Sequence[str] | None = None, command: str = "leaderboard", simulate: Callable[..., Any] | None = None
 ) -> int:
     """Run what is missing, rank the agents and write the page; returns the exit code."""
-    parser = _parser(command)
-    typed = as_typed(command, arguments)
-    return closing(command, lambda: _ranked(parser.parse_args(arguments), simulate, typed), interrupted=STORED)
+    work = partial(_ranked, simulate=simulate, typed=as_typed(command, arguments))
+    return closing(_parser(command), arguments, work, interrupted=STORED)
 
 
 def _parser(command: str) -> Parser:
@@ -45,7 +44,7 @@ def _parser(command: str) -> Parser:
     parser.add_argument("--runs", type=positive, help="runs of each agent on each world (the world's own number)")
     parser.add_argument("--seed", type=natural, default=0, help="from which all seeds are derived (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds and few runs, to have a look")
-    parser.add_argument("--snapshot", type=Path, help="write Markdown, pictures and tables into this folder too")
+    parser.add_argument("--snapshot", type=path, help="write Markdown, pictures and tables into this folder too")
     study_options(parser, "results/leaderboard")
     return parser
 
@@ -64,7 +63,7 @@ def _ranked(options: argparse.Namespace, simulate: Callable[..., Any] | None, ty
     divisions = (options.division,) if options.division else DIVISIONS
     board = Leaderboard(
         plan=plan_of(worlds, players, divisions, options.seed),
-        folder=Path(options.out),
+        folder=options.out,
         simulate=simulate or engine,
         n_jobs=options.jobs,
         command=typed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from .door import Parser, as_typed, closing, natural, positive, study_options
@@ -18,9 +18,8 @@ def main(
     arguments: Sequence[str] | None = None, command: str = "paper", simulate: Callable[..., Any] | None = None
 ) -> int:
     """Run the paper's experiments, judge its claims and write the report; returns the exit code."""
-    parser = _parser(command)
-    typed = as_typed(command, arguments)
-    return closing(command, lambda: _reproduce(parser.parse_args(arguments), simulate, typed), interrupted=STORED)
+    work = partial(_reproduce, simulate=simulate, typed=as_typed(command, arguments))
+    return closing(_parser(command), arguments, work, interrupted=STORED)
 
 
 def _parser(command: str) -> Parser:
@@ -57,7 +56,7 @@ def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None,
     from ..play.engine import simulate as engine
 
     pipeline = paper_pipeline(
-        Path(options.out),
+        options.out,
         simulate or engine,
         runs=options.runs,
         horizon=options.horizon,

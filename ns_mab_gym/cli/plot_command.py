@@ -6,14 +6,14 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from .door import Parser, closing, natural
+from .door import Parser, closing, natural, path
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "plot") -> int:
     """Draw the means of worlds (the paper's four if none is named), the best arm above them; returns the exit code."""
-    return closing(command, lambda: _plot(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _plot)
 
 
 def _parser(command: str) -> Parser:
@@ -26,7 +26,7 @@ def _parser(command: str) -> Parser:
         "worlds", nargs="*", metavar="WORLD", help="ids, worlds or files of means, with :parameter=value,… if need be"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("results/worlds.png"), help="the picture, .png or .svg (%(default)s)"
+        "--out", type=path, default=Path("results/worlds.png"), help="the picture, .png or .svg (%(default)s)"
     )
     parser.add_argument("--seed", type=natural, default=0, help="of the instances of random worlds (%(default)s)")
     return parser

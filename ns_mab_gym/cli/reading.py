@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from ..envs.bandit import NSBanditEnv
 from ..experiments.arm_headers import header_of
 from ..experiments.parsing import parse
 from ..experiments.pinned_files import pinned_world
 from ..experiments.preflight import env_of
 from ..experiments.study import WorldEntry
-from ..files import shortened
+from ..file_names import file_name
 from ..means import Floats
 
 __all__ = ["means_of"]
-
-LONGEST = 150  # bytes of a name, to which the names of pictures add theirs
 
 
 def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
@@ -32,5 +28,5 @@ def means_of(words: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         raise ValueError(f"{words!r} does not tell its means; name a world of this suite or a file of means")
     env.reset(seed=seed)
     if world.file is not None:
-        return shortened(world.file.stem, LONGEST), bandit.means, header_of(world.kwargs["path"])
-    return shortened(re.sub(r"[^\w.=,-]+", "-", world.words), LONGEST), bandit.means, None
+        return file_name(world.file.stem, instead="means", keep=".=,-"), bandit.means, header_of(world.kwargs["path"])
+    return file_name(world.words, instead="world", keep=".=,-"), bandit.means, None

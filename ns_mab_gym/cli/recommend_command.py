@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from .door import Parser, closing, jobs, natural, positive
+from .door import Parser, closing, jobs, natural, positive, seconds
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "recommend") -> int:
     """Race agents on a world and print the advice; returns the exit code."""
-    return closing(command, lambda: _recommend(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _recommend)
 
 
 def _parser(command: str) -> Parser:
@@ -28,7 +28,10 @@ def _parser(command: str) -> Parser:
     )
     parser.add_argument("world", help="an id, a world or a file of means, with :parameter=value,… if need be")
     parser.add_argument(
-        "--seconds", type=float, default=20.0, help="how long to search, compilation not counted (default: %(default)g)"
+        "--seconds",
+        type=seconds,
+        default=20.0,
+        help="how long to search, compilation not counted (default: %(default)g)",
     )
     parser.add_argument(
         "--runs", type=positive, help="runs that may be played instead; the result is then the same on every machine"

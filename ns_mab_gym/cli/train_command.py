@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..files import refuse_links, write_atomically
-from .door import Parser, closing, natural, positive
+from .door import Parser, closing, natural, path, positive, threads
 
 if TYPE_CHECKING:
     from ..rl.training import LearningCurve, Training
@@ -23,7 +23,7 @@ EXTRAS = "training and its comparison need: pip install 'ns-mab-gym[rl,experimen
 
 def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
     """Train a model on random worlds, save it, and compare it with the zoo on instances it has not seen."""
-    return closing(command, lambda: _train(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _train)
 
 
 def _parser(command: str) -> Parser:
@@ -57,8 +57,8 @@ def _parser(command: str) -> Parser:
     )
     parser.add_argument("--runs", type=positive, default=200, help="held-out instances to play (default: %(default)s)")
     parser.add_argument("--seed", type=natural, default=0, help="of training (default: %(default)s)")
-    parser.add_argument("--threads", type=positive, default=1, help="of torch; small networks gain little from more")
-    parser.add_argument("--out", type=Path, default=Path("results/sb3"), help="folder to write (default: %(default)s)")
+    parser.add_argument("--threads", type=threads, default=1, help="of torch; small networks gain little from more")
+    parser.add_argument("--out", type=path, default=Path("results/sb3"), help="folder to write (default: %(default)s)")
     return parser
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .door import Parser, closing, jobs, natural, positive
+from .door import Parser, closing, jobs, natural, positive, seconds
 
 __all__ = ["main"]
 
@@ -15,7 +15,7 @@ SCALE_AT = 2  # the place of the scale in low:high:scale
 
 def main(arguments: Sequence[str] | None = None, command: str = "tune") -> int:
     """Tune an agent and print what was found; returns the exit code."""
-    return closing(command, lambda: _tune(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _tune)
 
 
 def _parser(command: str) -> Parser:
@@ -33,7 +33,7 @@ def _parser(command: str) -> Parser:
     parser.add_argument("world", help="an id, a world or a file of means, with :parameter=value,… if need be")
     parser.add_argument("agent", help="an agent; parameters after a colon are not searched")
     parser.add_argument(
-        "--budget", type=float, default=20.0, help="seconds, compilation not counted (default: %(default)g)"
+        "--budget", type=seconds, default=20.0, help="seconds, compilation not counted (default: %(default)g)"
     )
     parser.add_argument(
         "--runs", type=positive, help="runs that may be played instead; the result is then the same on every machine"

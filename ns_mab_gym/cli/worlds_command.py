@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None, command: str = "worlds") -> int:
     """List the worlds, ids and laws, or print the card of one; returns the exit code."""
-    return closing(command, lambda: _tell(_parser(command).parse_args(arguments)))
+    return closing(_parser(command), arguments, _tell)
 
 
 def _parser(command: str) -> Parser:

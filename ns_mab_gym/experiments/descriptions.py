@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..agents.core.arguments import known_parameters
+from ..plain_texts import escaped, plain_text, shortened
 from .parsing import Sweep, agents_of, parse, spread
-from .study import AgentEntry, Experiment, Study, WorldEntry
+from .study import TEXTS, AgentEntry, Experiment, Study, WorldEntry
 from .values import plain
 
 __all__ = ["read_study", "read_toml"]
 
+R = TypeVar("R")
 SETTINGS = ("title", "worlds", "agents", "runs", "seed", "reference")
-TEXTS = ("label", "note", "group")  # what a table says about an entry beside its parameters
+LARGEST = 10_000_000  # bytes of a description
 
 
 def read_toml(path: str | Path) -> Experiment:
@@ -40,33 +42,56 @@ def read_toml(path: str | Path) -> Experiment:
 def read_study(path: str | Path) -> Study:
     """The experiment that a TOML file describes, see :func:`read_toml`, with its title; the file's name by default."""
     file = Path(path)
-    try:
-        content = file.read_text(encoding="utf-8")
-        described = tomllib.loads(content)
-    except OSError as error:
-        raise ValueError(f"cannot read the description {str(file)!r}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{str(file)!r} is not a text file in UTF-8: {error}") from None
-    except tomllib.TOMLDecodeError as error:  # its message names line and column, except at the end of the file
-        where = str(error).replace("at end of document", f"at line {len(content.splitlines())}, the end of the file")
-        raise ValueError(f"{str(file)!r} is not valid TOML: {where}") from None
+    described = _content(file)
     try:
         return _study(plain(described), file)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{str(file)!r}: {error}") from None
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{str(file)!r}: {error}") from None
+
+
+def _content(file: Path) -> dict[str, Any]:
+    """What a TOML file holds."""
+    try:
+        with file.open("rb") as handle:
+            read = handle.read(LARGEST + 1)
+    except (OSError, ValueError) as error:  # a ValueError for a name that can be none of a file
+        raise ValueError(f"cannot read the description {str(file)!r}: {getattr(error, 'strerror', error)}") from None
+    if len(read) > LARGEST:
+        raise ValueError(f"{str(file)!r} has more than {LARGEST:,} bytes, too many for a description; is it one?")
+    try:
+        text = read.decode("utf-8-sig").replace("\r\n", "\n")
+        return tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{str(file)!r} is not a text file in UTF-8: {error}") from None
+    except tomllib.TOMLDecodeError as error:  # its message names line and column, except at the end of the file
+        where = str(error).replace("at end of document", f"at line {len(text.splitlines())}, the end of the file")
+        raise ValueError(f"{str(file)!r} is not valid TOML: {where}") from None
+    except RecursionError:
+        raise ValueError(f"{str(file)!r} holds lists or tables within each other, too deep; write it flatter") from None
+    except ValueError:  # Python reads no integer of thousands of digits
+        raise ValueError(f"{str(file)!r} has a number of too many digits; write it as 1e4") from None
 
 
 def _study(described: Mapping[str, Any], file: Path) -> Study:
     known_parameters("the description", described, SETTINGS)
-    settings = {"title": f"Comparison: {file.stem}", **described}
+    settings = {"title": f"Comparison: {escaped(file.stem)}", **described}
     for key in ("worlds", "agents"):
         if not isinstance(settings.get(key), list) or not settings[key]:
-            raise ValueError(f"{key} must be a list of words or tables, got {settings.get(key)!r}")
-    if not isinstance(title := settings.pop("title"), str) or not title.strip():
-        raise ValueError(f'title must be a text, such as title = "Which memory?", got {title!r}')
-    worlds = [_beside(_world(each), file.parent) for each in settings.pop("worlds")]
-    agents = [agent for each in settings.pop("agents") for agent in _agents(each)]
+            raise ValueError(f"{key} must be a list of words or tables, got {shortened(settings.get(key))}")
+    if not plain_text("title", title := settings.pop("title")):
+        raise ValueError('title is empty; write a text, such as title = "Which memory?", or leave it out')
+    worlds = [_beside(world, file.parent) for world in _each("worlds", settings.pop("worlds"), _world)]
+    agents = [agent for several in _each("agents", settings.pop("agents"), _agents) for agent in several]
     return Study(title, (Experiment(worlds=tuple(worlds), agents=tuple(agents), **settings),))
+
+
+def _each(key: str, given: Sequence[Any], read: Callable[[Any], R]) -> Iterator[R]:
+    """What each of several entries means; an error says which one it is about, counted from 1."""
+    for number, entry in enumerate(given, start=1):
+        try:
+            yield read(entry)
+        except (TypeError, ValueError) as error:
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{key}[{number}]: {error}") from None
 
 
 def _world(given: str | Mapping[str, Any]) -> WorldEntry:
@@ -90,10 +115,7 @@ def _agents(given: str | Mapping[str, Any]) -> list[AgentEntry]:
 def _table(key: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The name of an entry, and everything else in its table."""
     if not isinstance(given, Mapping) or not isinstance(given.get(key), str):
-        raise ValueError(f'an entry is words or a table with {key} = "…", got {given!r}')
-    for text in TEXTS:
-        if not isinstance(given.get(text, ""), str):
-            raise ValueError(f"{text} of {given[key]!r} must be a text in quotes, got {given[text]!r}")
+        raise ValueError(f'an entry is words or a table with {key} = "…", got {shortened(given)}')
     return given[key], {name: _value(name, value) for name, value in given.items() if name != key}
 
 
@@ -102,7 +124,7 @@ def _value(name: str, value: Any) -> Any:
     if not isinstance(value, Mapping) or "sweep" not in value:
         return value
     if len(value) > 1 or not isinstance(value["sweep"], list):
-        raise ValueError(f"a sweep is written {name} = {{sweep = [100, 1000]}}, got {dict(value)!r}")
+        raise ValueError(f"a sweep is written {name} = {{sweep = [100, 1000]}}, got {shortened(dict(value))}")
     return Sweep(value["sweep"])
 
 

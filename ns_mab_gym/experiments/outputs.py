@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +15,8 @@ from ..run_intervals import Interval
 from .claims import Judged, Judgement, Verdict
 from .results import Results, summaries
 from .scorecards import cards_on
+from .spreadsheets import csv_table
+from .valid_json import json_text
 
 __all__ = ["claims_json", "detections_csv", "summary_csv", "verdict_lines"]
 
@@ -44,9 +43,10 @@ WORDS = {
 
 def summary_csv(results: Results) -> bytes:
     """One row for each experiment's world and agent: final regret and the comparison with the reference."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(SUMMARY)
+    return csv_table(SUMMARY, _summary_rows(results))
+
+
+def _summary_rows(results: Results) -> Iterator[list[Any]]:
     for experiment in results.study.experiments:
         for world in experiment.worlds:
             for row in summaries(results, experiment, world):
@@ -56,8 +56,7 @@ def summary_csv(results: Results) -> bytes:
                 curve, agent = results.curves[world.label][row.label], results.agents[world.label][row.label]
                 asked = (world.label, row.label, agent.words, agent.stands_for, len(curve))
                 compared = (*difference, experiment.reference, improvement, row.rank, curve.seconds)
-                writer.writerow([*asked, f.mean, f.sd, f.se, f.low, f.high, *compared])
-    return text.getvalue().encode()
+                yield [*asked, f.mean, f.sd, f.se, f.low, f.high, *compared]
 
 
 def detections_csv(results: Results, means: Mapping[str, Floats | None], drawn_anew: Collection[str]) -> bytes | None:
@@ -65,18 +64,14 @@ def detections_csv(results: Results, means: Mapping[str, Floats | None], drawn_a
 
     Arms are counted from 1, as in the report. What there is nothing to estimate from is left empty.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(DETECTIONS)
-    empty = True
-    for experiment in results.study.experiments:
-        for world in experiment.worlds:
-            cards = cards_on(results, experiment, world, means[world.label], world.label in drawn_anew)
-            for label, card in cards.items():
-                asked = (world.label, label, results.agents[world.label][label].words, len(card.runs))
-                writer.writerows([*asked, *cells] for cells in _detections(card))
-                empty = False
-    return None if empty else text.getvalue().encode()
+    rows = [
+        [world.label, label, results.agents[world.label][label].words, len(card.runs), *cells]
+        for experiment in results.study.experiments
+        for world in experiment.worlds
+        for label, card in cards_on(results, experiment, world, means[world.label], world.label in drawn_anew).items()
+        for cells in _detections(card)
+    ]
+    return csv_table(DETECTIONS, rows) if rows else None
 
 
 def _detections(card: Scorecard) -> Iterator[list[Any]]:
@@ -109,7 +104,7 @@ def claims_json(judged: Sequence[Judged]) -> bytes:
         }
         for each in judged
     ]
-    return (json.dumps(rows, indent=1, ensure_ascii=False) + "\n").encode()
+    return f"{json_text(rows, indent=1)}\n".encode()
 
 
 def _judgement(judgement: Judgement) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from .study import AgentEntry, Entry, Experiment, WorldEntry
+from .study import TEXTS, AgentEntry, Entry, Experiment, WorldEntry
 from .values import is_number, split_outside, value_of
 
 __all__ = ["Sweep", "agents_of", "experiment", "parse", "spread"]
@@ -43,7 +43,9 @@ def agents_of(words: str) -> list[AgentEntry]:
     >>> [agent.words for agent in agents_of("beta-swts:window=100|316")]
     ['beta-swts:window=100', 'beta-swts:window=316']
     """
-    return spread(*_read(words))
+    name, parameters = _read(words)
+    about = {key: parameters.pop(key) for key in TEXTS if key in parameters}
+    return spread(name, parameters, **about)
 
 
 def _read(words: str) -> tuple[str, dict[str, Any]]:
@@ -57,7 +59,7 @@ def _read(words: str) -> tuple[str, dict[str, Any]]:
             raise ValueError(f"cannot read {setting!r} in {words!r}; write name:parameter=value,parameter=value")
         if key in parameters:
             raise ValueError(f"{key} is given twice in {words!r}; several values of an agent are written {key}=1|2")
-        parameters[key] = _value(text)
+        parameters[key] = text if key in TEXTS else _value(text)
     return ":".join(parts[:named]), parameters
 
 

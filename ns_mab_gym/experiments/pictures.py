@@ -6,9 +6,6 @@ or in another process.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +17,7 @@ from ..figures.regret_plots import Member, regret_figure, sensitivity_figure
 from ..figures.survey_plot import Dot, survey_figure
 from ..figures.sweep_plot import Swept, sweep_figure
 from ..figures.world_means import means_figure, phase_starts
+from ..file_names import file_name, told_apart
 from ..means import Floats
 from .arm_headers import names_in_file
 from .paper_names import ALGORITHMS
@@ -47,8 +45,6 @@ DESCRIPTIONS = (
     "Window sizes against learnable sets: the longer the window, the longer it looks back past a change.",
     "Phases against pseudophases: a pseudophase is what is left of a phase when the window has forgotten the last one.",
 )
-
-LONGEST = 60  # bytes of a label in the name of a file
 
 
 class Planned(NamedTuple):
@@ -81,7 +77,8 @@ def planned(study: Study) -> list[Planned]:
             first, *others = _kinds(study, experiment, world)
             figures.append(Planned(f"{slug(world.label)}-{first}", world, experiment, first, alarms=True))
             figures += [Planned(f"{slug(world.label)}-{kind}", world, experiment, kind) for kind in others]
-    return _told_apart(figures)
+    names = told_apart(figure.name for figure in figures)
+    return [figure._replace(name=name) for figure, name in zip(figures, names, strict=True)]
 
 
 def _kinds(study: Study, experiment: Experiment, world: WorldEntry) -> list[str]:
@@ -94,17 +91,6 @@ def _kinds(study: Study, experiment: Experiment, world: WorldEntry) -> list[str]
         "sweep": bool(experiment.sweeps),
     }
     return [kind for kind, needed in shown.items() if needed]
-
-
-def _told_apart(figures: Sequence[Planned]) -> list[Planned]:
-    """The figures with a number after a name that an earlier one has, as when labels differ in their signs alone."""
-    seen: Counter[str] = Counter()
-    result = []
-    for figure in figures:
-        seen[figure.name] += 1
-        count = seen[figure.name]
-        result.append(figure._replace(name=f"{figure.name}-{count}") if count > 1 else figure)
-    return result
 
 
 def draw(
@@ -215,6 +201,4 @@ def slug(label: str) -> str:
     >>> slug("Smooth, σ = 0.0001"), slug("Été/été"), slug("天気"), slug("?!")
     ('smooth-sigma-0.0001', 'été-été', '天気', 'world')
     """
-    folded = unicodedata.normalize("NFC", label.casefold().replace("σ", "sigma"))
-    name = re.sub(r"[^\w.]+", "-", folded).strip("-.")
-    return name.encode()[:LONGEST].decode(errors="ignore").strip("-.") or "world"
+    return file_name(label.casefold().replace("σ", "sigma"), instead="world")

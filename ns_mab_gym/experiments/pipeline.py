@@ -26,7 +26,7 @@ from .identity import ENGINE, code_versions
 from .parquet import versions
 from .pictures import DESCRIPTIONS
 from .pinned_files import pinned
-from .preflight import check_study, drawn_anew, instances
+from .preflight import check_size, check_study, drawn_anew, instances
 from .progress import progress_for, speed
 from .report import Page
 from .result_folders import guarded
@@ -82,6 +82,7 @@ class Pipeline:
         began = time.perf_counter()
         self.study = pinned(self.study, trust_models=self.trust_models)
         check_study(self.study)
+        check_size(self.study, self.further_runs)
         means, anew = instances(self.study), drawn_anew(self.study)
         with Store(self.folder, code_versions(print)) as store, self._board(means, anew) as board:
             stored = stored_beyond(self.study, store) if self.claims else []
@@ -166,6 +167,7 @@ class Pipeline:
         if judged and self.further_runs > max(experiment.runs for experiment in self.study.experiments):
             more = further_study(self.study, judged, self.further_runs)
             beside = [*units_of(self.study), *stored]
+            check_size(more)
             computed = self._run(more, store, beside=beside) if more.experiments else computed
         others = [unit for unit in stored if unit not in computed.blocks]
         loaded = load_all(others, store, beside=first.blocks | computed.blocks)

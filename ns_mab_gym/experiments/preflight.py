@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import nearest
+from ..agents.core.memory_limits import ensure_fits
 from ..agents.core.registry import looks_like_path
 from ..agents.core.zoo import AGENTS, make
 from ..envs import ENV_IDS
@@ -21,18 +22,34 @@ from ..play.resolving import MODELS, as_agent, as_env, names_a_world
 from ..worlds import catalogue as worlds
 from .study import AgentEntry, Study, WorldEntry
 
-__all__ = ["check_study", "drawn_anew", "env_of", "instances"]
+__all__ = ["check_size", "check_study", "drawn_anew", "env_of", "instances"]
 
 Env = gym.Env[Any, Any]
+CHECKPOINTS, RECORD = 500, 1_000  # rounds at which a run's regret is kept, if not told; bytes of what else is kept
 
 
 def check_study(study: Study) -> None:
     """Raise a ValueError if something is wrong with a study; the message says what."""
     envs = {world: env_of(world) for world in study.worlds}
+    check_size(study)
     for experiment in study.experiments:
         for world in experiment.worlds:
             for agent in experiment.agents:
                 _check_agent(agent, world, envs[world])
+
+
+def check_size(study: Study, further_runs: int = 0) -> None:
+    """Raise an error if the runs of a study, all of which are held at the end, take more memory than there is.
+
+    Args:
+        study: what will be run.
+        further_runs: how many runs there may be in the end, of one agent on one world at least.
+    """
+    played = sum(each.runs * len(each.worlds) * len(each.agents) for each in study.experiments)
+    points = max((len(each.rounds) or CHECKPOINTS for each in study.experiments), default=0)
+    most = max([further_runs, *(each.runs for each in study.experiments)])
+    needed = max(played, further_runs) * (8 * points + RECORD)
+    ensure_fits(f"{most:,} runs of every agent on every world", needed, "ask for fewer runs")
 
 
 def env_of(world: WorldEntry) -> Env:
@@ -41,8 +58,18 @@ def env_of(world: WorldEntry) -> Env:
         raise ValueError(f"unknown world {world.name!r}; {nearest(world.name, [*worlds.names(), *ENV_IDS])}")
     try:
         return as_env(world.name, world.kwargs)
-    except Exception as error:  # whatever an environment's constructor raises, the reader needs the world's name
-        raise ValueError(f"world {world.label!r}: {_said(error)}") from error
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # whatever a constructor raises, the reader needs its name
+        bare = _bare(error)
+        raise ValueError(f"world {world.label!r}: {_said(bare)}") from bare
+
+
+def _bare(error: BaseException) -> BaseException:
+    """An error without the words that Gymnasium adds to a TypeError: the id and all arguments once more."""
+    cause = error.__cause__
+    return cause if isinstance(cause, TypeError) and str(error).startswith(str(cause)) else error
 
 
 def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
@@ -50,15 +77,20 @@ def _check_agent(agent: AgentEntry, world: WorldEntry, env: Env) -> None:
         raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, [*AGENTS, *MODELS])}")
     try:
         _check_player(agent, env)
-    except Exception as error:  # whatever an agent's constructor raises, the reader needs the agent's name
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # as above
         said = f"agent {agent.label!r} on {world.label!r}: {_said(error)}"
         lists = [key for key, value in agent.parameters if isinstance(value, tuple)]
         hint = f"; several values to compare are written {lists[0]}=100|1000" if lists else ""
         raise ValueError(said + hint) from error
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     """The message of an error, with its type if the message was not written for users."""
+    if isinstance(error, MemoryError):
+        return f"it does not fit into memory ({error}); ask for fewer rounds or arms"
     return str(error) if isinstance(error, TypeError | ValueError | OSError) else f"{type(error).__name__}: {error}"
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from ..agents.core.arguments import choice, positive_int
+from ..plain_texts import plain_text
 from ..play.resolving import MODELS
+from .frozen_values import frozen_value
 from .values import is_number
 
-__all__ = ["AgentEntry", "Experiment", "Study", "WorldEntry"]
+__all__ = ["TEXTS", "AgentEntry", "Experiment", "Study", "WorldEntry"]
 
 TABLE_SUFFIXES = (".csv", ".parquet", ".npz")
+TEXTS = ("label", "note", "group")  # what a table says about an entry beside its parameters
+LONGEST_WORDS = 10_000  # letters of an entry as text, such as one with the means of many arms
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,29 @@ class Entry:
     group: str = ""
 
     def __post_init__(self) -> None:
-        """Sort and freeze the parameters, so that entries with equal parameters are equal."""
-        object.__setattr__(self, "parameters", tuple(sorted((k, _frozen(v)) for k, v in self.parameters)))
+        """Check all texts and values; sort and freeze the parameters, so that entries with equal ones are equal."""
+        self._check_name()
+        object.__setattr__(self, "parameters", self._frozen_parameters())
+        for what in TEXTS:
+            plain_text(f"{what} of {self.name!r}", getattr(self, what), lines=what == "note")
         if not self.label:
+            plain_text(f"{self.name!r} with its parameters", self.words, longest=LONGEST_WORDS)
             object.__setattr__(self, "label", self.words)
+
+    def _check_name(self) -> None:
+        if not plain_text("the name of an entry", self.name).strip():
+            raise ValueError(f"the name of an entry is missing in {self.words!r}; write a name, then its parameters")
+
+    def _frozen_parameters(self) -> tuple[tuple[str, Any], ...]:
+        keys = [plain_text(f"a parameter of {self.name!r}", key) for key, _ in self.parameters]
+        for key, times in Counter(keys).items():
+            if times > 1:
+                raise ValueError(f"{key} of {self.name!r} is given {times} times; give it once")
+        ordered = sorted(self.parameters, key=lambda parameter: parameter[0])
+        frozen = {key: frozen_value(self.name, key, value) for key, value in ordered}
+        if (path := frozen.get("path")) is not None and not (isinstance(path, str) and path):
+            raise TypeError(f"path of {self.name!r} must be the name of a file, got {path!r}")
+        return tuple(frozen.items())
 
     @classmethod
     def of(cls, name: str, /, *, label: str = "", note: str = "", group: str = "", **parameters: Any) -> Self:
@@ -121,6 +144,7 @@ class WorldEntry(Entry):
 
     def __post_init__(self) -> None:
         """Turn the name of a file of means into the world that plays it."""
+        self._check_name()
         if self.name.lower().endswith(TABLE_SUFFIXES):
             object.__setattr__(self, "parameters", (*self.parameters, ("path", self.name), ("world", "table")))
             object.__setattr__(self, "name", "NSBandit-v0")
@@ -160,8 +184,9 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Check all that can be checked without building a world."""
-        positive_int("runs", self.runs)
-        positive_int("seed", self.seed, least=0)
+        _bounded("runs", positive_int("runs", self.runs), 63)
+        _bounded("seed", positive_int("seed", self.seed, least=0), 128)
+        plain_text("reference", self.reference)
         _distinct("world", (world.label for world in self.worlds))
         _distinct("agent", labels := [agent.label for agent in self.agents])
         for agent in self.agents:
@@ -218,6 +243,10 @@ class Study:
     title: str
     experiments: tuple[Experiment, ...]
 
+    def __post_init__(self) -> None:
+        """Check the title."""
+        plain_text("title", self.title)
+
     @property
     def worlds(self) -> tuple[WorldEntry, ...]:
         """Every world once, in order of appearance."""
@@ -230,19 +259,6 @@ class Study:
         return not in_families or all(each.groups for each in here)
 
 
-class Settings(dict[str, Any]):
-    """A parameter that has parameters of its own, such as a reward law; hashable, since it is never changed."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(sorted(self.items())))
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return Settings({key: _frozen(value[key]) for key in sorted(value)})
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
-
-
 def _in_words(name: str, parameters: tuple[tuple[str, Any], ...]) -> str:
     settings = ",".join(f"{key}={_word(value)}" for key, value in parameters)
     return f"{name}:{settings}" if settings else name
@@ -252,6 +268,11 @@ def _word(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{','.join(map(_word, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _bounded(what: str, given: int, bits: int) -> None:
+    if given.bit_length() > bits:
+        raise ValueError(f"{what} must be below 2**{bits}, got an integer of {given.bit_length()} bits")
 
 
 def _distinct(what: str, labels: Iterable[str]) -> None:

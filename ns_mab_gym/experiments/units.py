@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from ..files import name_part
+from ..file_names import file_name
 from ..kept_files import sha256_of
 from .pinned_files import files_of
 from .study import AgentEntry, Entry, Experiment, Study, WorldEntry
@@ -62,7 +62,8 @@ class Unit:
     def file_name(self, code: str) -> str:
         """A name that people can read, that no reader of folders skips, and that differs whenever the identity does."""
         parts = (self.world.words, self.agent.words, f"{self.first_run}-{self.first_run + self.runs - 1}")
-        return f"{'--'.join(map(name_part, parts))}--{self.identity(code)[:16]}.parquet"
+        readable = (file_name(part, instead="unnamed", keep=".-", gap="_") for part in parts)
+        return f"{'--'.join(readable)}--{self.identity(code)[:16]}.parquet"
 
 
 def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["is_number", "plain", "split_outside", "value_of"]
+__all__ = ["DEEPEST", "is_number", "plain", "split_outside", "value_of"]
 
 OPENING, CLOSING = "([{", ")]}"
+DEEPEST = 8  # lists in lists in lists
 EXACT = 2**53  # floats above it are not exact as integers
 
 
@@ -26,14 +27,16 @@ def split_outside(text: str, sign: str) -> list[str]:
     return [*pieces, text[start:]] if text else []
 
 
-def value_of(text: str) -> Any:
+def value_of(text: str, depth: int = 0) -> Any:
     """The value that a text on a command line means: a number, a truth value, a list in brackets, or the text.
 
     >>> [value_of(text) for text in ("500", "0.6", "1e4", "true", "[0.1, 0.5]", "gaussian")]
     [500, 0.6, 10000, True, [0.1, 0.5], 'gaussian']
     """
     if text.startswith("[") and text.endswith("]"):
-        return [value_of(each.strip()) for each in split_outside(text[1:-1], ",")]
+        if depth > DEEPEST:
+            raise ValueError(f"lists within lists, more than {DEEPEST} deep; write fewer brackets")
+        return [value_of(each.strip(), depth + 1) for each in split_outside(text[1:-1], ",")]
     for read in (int, float):
         try:
             return plain(read(text))

@@ -23,6 +23,7 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter
 
 from ..files import write_atomically
+from ..plain_texts import without_controls
 
 __all__ = ["NUMBERS", "draw_band", "line_style", "phase_name", "save", "save_as", "sequence", "shade_phases", "styled"]
 
@@ -135,10 +136,10 @@ def save_as(figure: Figure, path: Path) -> None:
 
 
 def _as_svg(figure: Figure) -> bytes:
-    buffer, dpi = io.BytesIO(), figure.dpi
-    FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})  # type: ignore[no-untyped-call]
+    text, dpi = io.StringIO(), figure.dpi
+    FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})  # type: ignore[no-untyped-call]
     figure.dpi = dpi  # which the canvas has changed
-    return buffer.getvalue()
+    return without_controls(text.getvalue()).encode()
 
 
 def _as_png(figure: Figure) -> bytes:

@@ -57,6 +57,8 @@ def _env_of_world(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
     world = env if isinstance(env, World) else None
     own = {} if world else {key: kwargs[key] for key in _parameters(env) if key in kwargs}
     others = {key: value for key, value in kwargs.items() if key not in own}
+    if "world" in others:
+        raise TypeError(f"{env!r} is a world already; leave out world={others['world']!r}")
     made = world or (env(**own) if isinstance(env, type) else catalogue.make(env, **own))
     return gym.make("NSBandit-v0", world=made, **others)
 

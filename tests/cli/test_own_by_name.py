@@ -155,10 +155,12 @@ def test_a_law_by_path_on_the_command_line(finals):
     assert finals("--env", world, "--agents", "own_zoo:Stubborn:arm=1", "--runs", "2") == {"own_zoo:Stubborn:arm=1": 10}
 
 
-def test_the_rule_of_an_own_agent_is_compiled(finals):
+def test_the_rule_of_an_own_agent_is_compiled(finals, capsys):
     finals("--env", "own_zoo:Level", "--agents", "own_zoo:InTurn", "--runs", "2")
-    with pytest.raises(UserWarning, match="has no compiled form"):
-        finals("--env", "own_zoo:Level", "--agents", "own_zoo:Stubborn", "--runs", "2")
+    words = ["--env", "own_zoo:Level", "--agents", "own_zoo:Stubborn", "--runs", "2", "--out", "out"]
+    assert entry.main(["evaluate", *words]) == 1  # warnings are errors here
+    assert "UserWarning in ns_mab_gym.play.engine" in (said := capsys.readouterr().err)
+    assert "has no compiled form" in said
 
 
 @slowly

@@ -54,7 +54,7 @@ def test_what_is_read_is_what_is_named(here, table):
         ("clicks.npz", "clicks", table, None),
         ("NSBandit-Abrupt-v0", "NSBandit-Abrupt-v0", worlds.Abrupt().means(), None),
         ("NSBandit-Abrupt-v0:horizon=6e2", "NSBandit-Abrupt-v0-horizon=600", worlds.Abrupt(horizon=600).means(), None),
-        ("stationary:mu=0.1,0.5,horizon=3", "stationary-horizon=3,mu=-0.1,0.5-", np.tile([[0.1, 0.5]], (3, 1)), None),
+        ("stationary:mu=0.1,0.5,horizon=3", "stationary-horizon=3,mu=-0.1,0.5", np.tile([[0.1, 0.5]], (3, 1)), None),
         ("ns_mab_gym:NSBandit-Abrupt-v0", "ns_mab_gym-NSBandit-Abrupt-v0", worlds.Abrupt().means(), None),
         (
             "smooth:horizon=90,sigma=0.01",

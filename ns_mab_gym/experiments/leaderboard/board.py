@@ -15,6 +15,7 @@ from ...files import write_atomically
 from ..identity import code_versions
 from ..parquet import versions
 from ..pinned_files import pinned
+from ..preflight import check_size
 from ..progress import progress_for, speed
 from ..result_folders import guarded
 from ..results import collect
@@ -57,6 +58,7 @@ class Leaderboard:
         """Run everything, and return the lines to print at the end."""
         began = time.perf_counter()
         study = pinned(self.plan.study())
+        check_size(study)
         with Store(self.folder, code_versions(print)) as store:
             outcome = run(study, store, self.simulate, progress_for(sys.stderr), n_jobs=self.n_jobs)
             standings = [standings_of(each) for each in divisions_of(self.plan, collect(study, outcome.blocks))]

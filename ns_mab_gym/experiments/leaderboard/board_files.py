@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...files import write_atomically
+from ..spreadsheets import csv_table
+from ..valid_json import json_text
 from .board_page import NOTHING
 from .board_rules import FLATTERED, RULES
 from .findings import TOP, Findings
@@ -26,9 +26,10 @@ COLUMNS = ("division", "agent", "place", "world", "family", "counts", "runs", "r
 
 def board_csv(standings: Sequence[Standings]) -> bytes:
     """One row for each division, agent and world that it plays."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    return csv_table(COLUMNS, _board_rows(standings))
+
+
+def _board_rows(standings: Sequence[Standings]) -> Iterator[list[Any]]:
     for each in standings:
         division, places = each.division, {row.label: row.place for row in each.rows}
         for row, agent in enumerate(division.labels):
@@ -37,8 +38,7 @@ def board_csv(standings: Sequence[Standings]) -> bytes:
                     se = float(runs.std(ddof=1) / len(runs) ** 0.5) if len(runs) > 1 else math.nan
                     ratios = (division.to_best[row, column], division.to_oracle[row, column])
                     about = (division.name, agent, places.get(agent, ""), world.label, world.family, world.counts)
-                    writer.writerow([*about, len(runs), *map(_number, (runs.mean(), se, *ratios))])
-    return text.getvalue().encode()
+                    yield [*about, len(runs), *map(_number, (runs.mean(), se, *ratios))]
 
 
 def _number(value: float) -> str:
@@ -57,7 +57,7 @@ def board_json(findings: Findings, about: Mapping[str, Any]) -> bytes:
             "topics": {advice.topic: advice.sentence for advice in findings.advice},
         },
     }
-    return f"{json.dumps(content, indent=1, ensure_ascii=False)}\n".encode()
+    return f"{json_text(content, indent=1)}\n".encode()
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from ..valid_json import json_text
+
 __all__ = ["environment", "render"]
 
 
@@ -24,8 +26,8 @@ def environment() -> Environment:
     env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     env.globals["file"] = file
     # The filter `tojson` writes <, > and & as numbers, so that no text can end the script element that holds it.
-    # Neither NaN nor infinity is JSON: a page that held one would have no charts at all.
-    env.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
+    env.policies["json.dumps_function"] = json_text
+    env.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return env
 
 

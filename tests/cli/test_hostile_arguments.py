@@ -1,0 +1,132 @@
+"""Command lines that nobody should type: each does its work, or ends in one line of our own and the exit code 2."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from ns_mab_gym import agents, worlds
+from ns_mab_gym.choosing.arena import Arena
+from ns_mab_gym.cli import door
+from ns_mab_gym.figures.drawing_jobs import FigureJob
+
+from ..support.fuzzing import guest
+from ..support.hostile import TYPED, foreign, one_of
+
+WORLD, OTHER = "piecewise:n_arms=3,horizon=50", "stationary:mu=0.1,0.5,0.9,horizon=40"
+NUMBERS = [
+    "0", "-1", "1", "2", "7", "1e3", "2.5", "nan", "inf", "-inf", "1e308", "1e400", "-0.0", "1e-320", "9" * 400,
+    "9" * 5_000, str(2**31), str(2**63 - 1), str(2**63), str(2**64), str(2**128), "1e12", "1e18", "", "x", "true",
+    "[1,2]", "0.5", "é", "\0",
+]  # fmt: skip
+SPACES = [
+    "window=10:20", "window=", "window=nan:inf", "window=20:10", "window=1:2:3:4", "window=1e400:2", "window=-1:5",
+    "x=1", "window=0:9:log", "window=5:9:memory", "window=a,b", "window=9,9", "window=1e18,2", "xi=1:2", "=1:2",
+    "window=5:9:x",
+]  # fmt: skip
+PATHS = [
+    "out", "", "\0", "taken", "taken/x", "x" * 300, "/dev/null", "/proc/nowhere", "a/b/c", "é", "out.svg",
+    "\udcff.png",
+]  # fmt: skip
+# command: words with what each of them is; what is tried in its place depends on that.
+SEEDED = "--seed number:1 --jobs number:1"
+GOOD = {
+    "paper": f"--runs number:2 --horizon number:100 --out path:out {SEEDED}",
+    "evaluate": f"--env world:{WORLD} world:{OTHER} --agents agent:ts agent:beta-swts:window=5|9 --runs number:2 "
+    f"--reference word:ts --out path:out {SEEDED}",
+    "leaderboard": "--worlds word:Stationary --quick --agents agent:ts:binarize=true --division word:blind "
+    f"--runs number:2 --out path:out --snapshot path:shot {SEEDED}",
+    "tune": f"world:{WORLD} agent:sw-ucb:xi=0.6 --budget number:1 --runs number:30 --space space:window=10:20 {SEEDED}",
+    "recommend": f"world:{WORLD} --seconds number:1 --runs number:30 --agents word:ts {SEEDED}",
+    "diagnose": f"world:{OTHER} --agent word:beta-swts --windows number:9 --out path:out --measure --runs number:2",
+    "train": f"--env world:{WORLD} --algo word:ppo --timesteps number:100 --windows number:5 --runs number:2 "
+    "--threads number:1 --seed number:1 --out path:out",
+    "plot": f"world:{WORLD} world:{OTHER} --out path:out.png --seed number:1",
+    "agents": "word:ts",
+    "worlds": "word:piecewise",
+    "cite": "",
+}
+COMMANDS = [*GOOD, *("evaluate", "tune", "diagnose", "plot") * 3]
+
+
+class EnoughError(ValueError):
+    """Everything was checked, and the work would begin."""
+
+
+def enough(*_, **__):
+    raise EnoughError
+
+
+@pytest.fixture
+def idle(monkeypatch, tmp_path):
+    """Commands that stop where their work begins; the fixture is a list of the errors that they end in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Arena, "warm_up", enough)
+    monkeypatch.setattr("ns_mab_gym.experiments.measurement.compare", enough)
+    monkeypatch.setattr("ns_mab_gym.figures.diagnosis.diagnosis_figure", enough)
+    monkeypatch.setattr(FigureJob, "__call__", lambda job: [])
+    monkeypatch.setattr("ns_mab_gym.figures.gallery.gallery_figure", enough)
+    if importlib.util.find_spec("stable_baselines3"):
+        monkeypatch.setattr("ns_mab_gym.rl.training.train", enough)
+    ended = []
+    told = door.in_one_line
+    monkeypatch.setattr(door, "in_one_line", lambda error: ended.append(error) or told(error))
+    return ended
+
+
+def run(command, arguments):
+    module = importlib.import_module(f"ns_mab_gym.cli.{command}_command")
+    stub = {"simulate": enough} if command in ("paper", "evaluate", "leaderboard") else {}
+    try:
+        return module.main(arguments, command, **stub)
+    except door.HelpShown:
+        return 0
+
+
+def hostile(rng, kind):
+    """Something that may be typed in the place of a good word of this kind."""
+    if kind == "world":
+        name = one_of(rng, list(worlds.names()))
+        return settings(rng, name, worlds.kind(name).parameters(), ",horizon=50" if name != "table" else "")
+    if kind == "agent":
+        name = one_of(rng, list(agents.HOUSE))
+        return settings(rng, name, agents.kind(name).tunable(), "")
+    return one_of(rng, {"number": NUMBERS, "space": SPACES, "path": PATHS}.get(kind, TYPED))
+
+
+def settings(rng, name, parameters, rest):
+    if not parameters:
+        return f"{name}:x={one_of(rng, NUMBERS)}"
+    key = one_of(rng, list(parameters))
+    return f"{name}:{key}={one_of(rng, NUMBERS)}{'' if key == 'horizon' else rest}"
+
+
+def typed(rng):
+    """A command and arguments of which one to three are amiss."""
+    command = one_of(rng, COMMANDS)
+    words = []
+    for word in GOOD[command].split():
+        kind, colon, good = word.partition(":")
+        amiss = colon and rng.random() < 0.2
+        any_kind = rng.random() < 0.2
+        words.append((one_of(rng, TYPED) if any_kind else hostile(rng, kind)) if amiss else good or word)
+    if words and rng.random() < 0.1:
+        words.pop(int(rng.integers(len(words))))
+    return command, words
+
+
+def test_hostile_arguments(guests, watched, idle, capsys, tmp_path):
+    (tmp_path / "taken").write_text("a file is in the way")
+    for rng in guests:
+        command, words = typed(rng)
+        with guest(watched=watched):
+            code = run(command, words)
+        said = capsys.readouterr().err
+        assert code in (0, 2), (command, words, said)
+        assert said.count(": error: ") <= 1, (command, words, said)
+        assert "Traceback" not in said, (command, words, said)
+        for error in idle:
+            stopped = isinstance(error, EnoughError) or isinstance(error.__cause__, EnoughError)
+            assert stopped or foreign(error) is None, (command, words, said)
+        idle.clear()
