@@ -95,10 +95,12 @@ class Piecewise(ManyArms):
 
 def _spread(phases: FloatArray, lengths: npt.NDArray[np.int64], means: FloatArray) -> None:
     """Repeat the rows of phases in the rows of the means; from the end, so that both may begin in the same place."""
-    starts = np.cumsum(lengths) - lengths
+    ends = np.cumsum(lengths)
     for stop in range(len(means), 0, -BLOCK):
         start = max(stop - BLOCK, 0)
-        means[start:stop] = phases[np.searchsorted(starts, np.arange(start, stop), side="right") - 1]
+        first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+        counts = np.diff(np.minimum(ends[first : last + 1], stop), prepend=start)
+        means[start:stop] = np.repeat(phases[first : last + 1], counts, axis=0)
 
 
 @dataclass(frozen=True, kw_only=True)

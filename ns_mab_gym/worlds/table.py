@@ -65,6 +65,12 @@ class Table(World):
     def _means(self, rng: np.random.Generator) -> FloatArray:
         return np.array(self._values)
 
+    def instance(self, rng: np.random.Generator | int | None = None) -> FloatArray:
+        """The table itself, read-only."""
+        values = self._values.view()
+        values.setflags(write=False)
+        return values
+
 
 def read_means(path: str | Path) -> FloatArray:
     """The (T, K) matrix of means in a ``.csv``, ``.parquet`` or ``.npz`` file."""

@@ -60,7 +60,7 @@ class World(ABC):
     def _means(self, rng: np.random.Generator) -> FloatArray:
         """The (T, K) means of one instance."""
 
-    def check_memory(self, instances: int = 1, remedy: str = "choose a smaller horizon") -> None:
+    def ensure_room(self, instances: int = 1, remedy: str = "choose a smaller horizon") -> None:
         """Raise a ``ValueError`` if there is not enough memory for the means of so many instances at once.
 
         Args:
@@ -80,12 +80,18 @@ class World(ABC):
         """
         if self.random and rng is None:
             raise ValueError(f"{self.name!r} draws its means at random: pass a numpy Generator or a seed")
-        self.check_memory()
+        self.ensure_room()
         means = np.asarray(self._means(np.random.default_rng(rng)), dtype=np.float64)
         if means.shape != (wanted := (self.horizon, self.n_arms)):
             raise ValueError(
                 f"{type(self).__name__}._means must return shape (horizon, n_arms) = {wanted}, got {means.shape}"
             )
+        return means
+
+    def instance(self, rng: np.random.Generator | int | None = None) -> FloatArray:
+        """The matrix of :meth:`means` to be read only; a world that keeps one need not copy it."""
+        means = self.means(rng)
+        means.setflags(write=False)
         return means
 
     @property
@@ -112,7 +118,7 @@ class World(ABC):
         return tuple(f.name for f in dataclasses.fields(cls) if f.init)
 
     def _rounds(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Blocks of rounds: their rows, and their numbers 1, …, T. The one place that converts to the paper's rounds."""
+        """Blocks of rounds, as rows and as the paper's 1-based numbers: the one place that converts to these."""
         for start in range(0, self.horizon, BLOCK):
             stop = min(start + BLOCK, self.horizon)
             yield slice(start, stop), np.arange(start + 1, stop + 1, dtype=np.float64)
