@@ -103,4 +103,6 @@ def grouped(number: int) -> str:
     >>> grouped(50_000), grouped(10**400)
     ('50,000', 'over 1,000,000,000,000,000,000,000,000')
     """
-    return f"{number:,}" if number <= MOST else f"over {MOST:,}"
+    if abs(number) <= MOST:
+        return f"{number:,}"
+    return f"over {MOST:,}" if number > 0 else f"below {-MOST:,}"

@@ -10,10 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..agents.core.memory_limits import ensure_fits, grouped
 from .study import AgentEntry, Experiment, Study, WorldEntry
 
 __all__ = ["BLOCK", "Unit", "blocks_of", "units_of"]
 
+RUN_BYTES = 4_400  # of the record of a run: its seeds, its parameters and the points of its curve
 BLOCK = 25  # runs in a unit: about a second of work, the most that a killed thread can lose
 
 
@@ -57,6 +59,8 @@ class Unit:
 
 def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:
     """The units that together hold all runs of one agent on one world."""
+    what = f"{grouped(experiment.runs)} runs of each agent on each world"
+    ensure_fits(what, RUN_BYTES * experiment.runs, "choose fewer runs")
     bare_world = WorldEntry(world.name, world.parameters)
     bare_agent = AgentEntry(agent.name, agent.parameters)
     starts = range(0, experiment.runs, BLOCK)

@@ -132,5 +132,5 @@ def _asked(rounds: Sequence[int], horizon: int) -> npt.NDArray[np.int64]:
     """The given rounds and the last one, each once, in ascending order; raises a ValueError if one is not 1 to T."""
     wanted = sorted({positive_int("each of rounds", round_) for round_ in rounds} | {horizon})
     if wanted[-1] > horizon:
-        raise ValueError(f"rounds must be between 1 and the horizon, {horizon:,}; got {wanted[-1]:,}")
+        raise ValueError(f"rounds must be between 1 and the horizon, {horizon:,}; got {grouped(wanted[-1])}")
     return np.array(wanted, np.int64)

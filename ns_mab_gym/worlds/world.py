@@ -22,6 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 BLOCK = 16_384
 BESIDE = 3  # numbers of each round that are kept beside its means where they are drawn and played
 ARM_BYTES = 64  # of the spaces of an environment
+LARGEST = 10**15  # of whole numbers as parameters: a float holds them, and ten times as much, exactly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +48,12 @@ class World(ABC):
         if not self.name:
             object.__setattr__(self, "name", f"{type(self).__module__}:{type(self).__qualname__}")
         for parameter in self.parameters():
-            if isinstance(value := getattr(self, parameter), np.generic):  # keeps repr and JSON plain
-                object.__setattr__(self, parameter, value.item())
+            value = getattr(self, parameter)
+            if isinstance(value, np.generic):  # keeps repr and JSON plain
+                value = value.item()
+                object.__setattr__(self, parameter, value)
+            if isinstance(value, int) and abs(value) > LARGEST:
+                raise ValueError(f"{parameter} must be at most {LARGEST:,}, got {grouped(value)}")
         positive_int("horizon", self.horizon)
 
     @property
@@ -60,7 +65,7 @@ class World(ABC):
     def _means(self, rng: np.random.Generator) -> FloatArray:
         """The (T, K) means of one instance."""
 
-    def ensure_room(self, instances: int = 1, remedy: str = "choose a smaller horizon") -> None:
+    def ensure_room(self, instances: int = 1, remedy: str = "choose a smaller horizon, or fewer arms") -> None:
         """Raise a ``ValueError`` if there is not enough memory for the means of so many instances at once.
 
         Args:
