@@ -17,6 +17,7 @@ from .core.kernel import forget as forget_within
 from .core.kernel import observe as observe_within
 from .core.kernel import watch as watch_within
 from .core.knowledge import Knowledge
+from .core.memory_limits import ensure_fits, grouped
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
 from .parts.cusum import COUNT, Cusum, CusumState, exploration_rate
@@ -218,6 +219,8 @@ class BRMAB(Agent):
 
     def _new_state(self) -> BRState:
         k = self.n_arms
+        what = f"a memory of {grouped(self.capacity)} concepts of each arm"
+        ensure_fits(what, 8 * k * (2 * self.capacity + self.history), "choose a smaller capacity")
         return BRState(
             inner=new_ucb1_state(k, self.xi, "samples"),
             detector=Cusum(self.threshold, self.warmup, self.epsilon).new_state(k),

@@ -12,6 +12,7 @@ import numpy as np
 from .core.arguments import choice, fraction, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
+from .core.memory_limits import ensure_fits, grouped
 from .core.protocol import Agent
 
 __all__ = ["SwitchingTS"]
@@ -254,6 +255,7 @@ class SwitchingTS(Agent):
 
     def _new_state(self) -> SwitchingState | ArmSwitchingState:
         k, m = self.n_arms, self.hypotheses
+        ensure_fits(f"{grouped(m)} hypotheses about each of {grouped(k)} arms", 24 * k * m, "choose fewer hypotheses")
         counts, before = np.zeros((2, k)), np.zeros((2, k, m))
         if self.restart == "arm":
             weights, totals, held = np.zeros((k, m)), np.zeros(k), np.zeros(k, np.int64)

@@ -152,11 +152,6 @@ def _moves(matrix: Floats) -> Floats:
     return moves
 
 
-def _changes(signal: npt.NDArray[np.generic]) -> Ints:
-    """The rounds, 1-based, whose entry differs from that of the previous round."""
-    return np.flatnonzero(signal[1:] != signal[:-1]) + 2
-
-
 def breakpoints(means: npt.ArrayLike) -> Ints:
     """The breakpoints b_1 < b_2 < …: rounds t ∈ {2, …, T} at which any arm's mean differs from that in round t − 1.
 
@@ -182,9 +177,10 @@ def lipschitz(means: npt.ArrayLike) -> float:
 def best_arms(means: npt.ArrayLike) -> Ints:
     """i*(t) for every round, 0-based arms, ties to the lowest index; shape (T,)."""
     matrix = as_means(means)
-    # In blocks, because argmax copies a read-only array.
-    parts = (matrix[start : start + 65_536] for start in range(0, len(matrix), 65_536))
-    return np.concatenate([part.argmax(axis=1) for part in parts])
+    arms = np.empty(len(matrix), dtype=np.intp)
+    for start in range(0, len(matrix), 65_536):  # in blocks, because argmax copies a read-only array
+        arms[start : start + 65_536] = matrix[start : start + 65_536].argmax(axis=1)
+    return arms
 
 
 def best_arm_switches(means: npt.ArrayLike) -> Ints:
@@ -193,7 +189,8 @@ def best_arm_switches(means: npt.ArrayLike) -> Ints:
     >>> best_arm_switches([[0.2, 0.8], [0.8, 0.8], [0.9, 0.8]])  # a tie goes to the lowest index
     array([2])
     """
-    return _changes(best_arms(means))
+    arms = best_arms(means)
+    return np.flatnonzero(arms[1:] != arms[:-1]) + 2
 
 
 def knowledge(means: npt.ArrayLike) -> Knowledge:
@@ -205,6 +202,9 @@ def knowledge(means: npt.ArrayLike) -> Knowledge:
     1
     """
     matrix = as_means(means)
+    arms = best_arms(matrix)
+    switches = int(np.count_nonzero(arms[1:] != arms[:-1]))
+    del arms  # before the moves, which take as much memory
     moves = _moves(matrix)
     return Knowledge(
         horizon=len(matrix),
@@ -212,6 +212,6 @@ def knowledge(means: npt.ArrayLike) -> Knowledge:
         breakpoints=int(np.count_nonzero(moves)),
         variation=float(moves.sum()),
         lipschitz=float(moves.max(initial=0.0)),
-        switches=len(best_arm_switches(matrix)),
+        switches=switches,
         means=matrix,
     )

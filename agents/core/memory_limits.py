@@ -1,4 +1,7 @@
-"""How much memory there is, so that what will not fit is refused before anything is allocated."""
+"""How much memory there is, so that what will not fit is refused before anything is allocated.
+
+The check comes before the allocation, since systems promise memory that they do not have and end the process later.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["DoesNotFitError", "available_memory", "ensure_fits", "in_words"]
+__all__ = ["DoesNotFitError", "available_memory", "ensure_fits", "grouped", "in_words"]
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+MOST = 10**24  # bytes that are told exactly; more of them are "over" so many
+SMALL = 16 << 20  # bytes for which nobody looks up what is free, which takes longer than to allocate them
 CGROUPS = (  # of the container or the batch job, if there is one: its limit, and what of it is in use
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -28,14 +33,16 @@ def ensure_fits(what: str, needed: float, remedy: str) -> None:
         needed: how many bytes it needs at once.
         remedy: what to do instead.
     """
-    free = available_memory()
+    if needed <= SMALL:
+        return
+    free = max(available_memory(), 0.0)
     if needed > free:
         raise DoesNotFitError(f"{what} would take {in_words(needed)} of memory, {in_words(free)} are free; {remedy}")
 
 
 def available_memory() -> float:
-    """How many bytes this process can still get without swapping; infinite if the system does not tell."""
-    return min(_free_on_machine(), *(_free_in(*files) for files in CGROUPS), _free_in_limits())
+    """How many bytes this process can still get without swapping; all that it has addresses for if nobody tells."""
+    return min(float(sys.maxsize), _free_on_machine(), *(_free_in(*files) for files in CGROUPS), _free_in_limits())
 
 
 def _free_on_machine() -> float:
@@ -76,9 +83,11 @@ def _free_in_limits() -> float:
 def in_words(count: float) -> str:
     """A number of bytes as people read it.
 
-    >>> in_words(999), in_words(8e12), in_words(5.6e9)
-    ('999 bytes', '8 TB', '5.6 GB')
+    >>> in_words(999), in_words(8e12), in_words(5.6e9), in_words(10**400)
+    ('999 bytes', '8 TB', '5.6 GB', 'over 1,000,000,000 PB')
     """
+    if count >= MOST:
+        return f"over {MOST // 10**15:,} {UNITS[-1]}"
     size, units = float(count), iter(UNITS)
     unit = next(units)
     for larger in units:
@@ -86,3 +95,14 @@ def in_words(count: float) -> str:
             break
         size, unit = size / 1000, larger
     return f"{size:.2g} {unit}" if 1 <= size < 10 else f"{size:,.0f} {unit}"
+
+
+def grouped(number: int) -> str:
+    """A whole number of any length, short enough for a message.
+
+    >>> grouped(50_000), grouped(10**400)
+    ('50,000', 'over 1,000,000,000,000,000,000,000,000')
+    """
+    if abs(number) <= MOST:
+        return f"{number:,}"
+    return f"over {MOST:,}" if number > 0 else f"below {-MOST:,}"

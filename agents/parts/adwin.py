@@ -12,6 +12,7 @@ import numpy as np
 from ..core.arguments import choice, positive_int
 from ..core.kernel import ALL, FloatArray, IntArray, detection, helper
 from ..core.knowledge import Knowledge
+from ..core.memory_limits import ensure_fits, grouped
 from .glr import check_level
 
 __all__ = ["ADWIN", "CUTS", "ADWINState"]
@@ -144,6 +145,8 @@ class ADWIN:
 
     def new_state(self, n_arms: int) -> ADWINState:
         """The state before the first round."""
+        what = f"a histogram of {grouped(self.per_row)} buckets of each size for each arm"
+        ensure_fits(what, 8 * n_arms * self.per_row, "choose a smaller per_row")
         rows = math.ceil(math.log2(LONGEST / self.per_row + 1))
         return ADWINState(
             buckets=np.zeros((n_arms, rows, self.per_row + 1)),

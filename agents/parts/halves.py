@@ -12,6 +12,7 @@ import numpy as np
 from ..core.arguments import positive, positive_int
 from ..core.kernel import ALL, FloatArray, detection
 from ..core.knowledge import Knowledge
+from ..core.memory_limits import ensure_fits, grouped
 
 __all__ = ["Halves", "HalvesState", "check_even"]
 
@@ -91,6 +92,8 @@ class Halves:
 
     def new_state(self, n_arms: int) -> HalvesState:
         """The state before the first round."""
+        what = f"a test of {grouped(self.samples)} samples of each arm"
+        ensure_fits(what, 8 * n_arms * self.samples, "choose fewer samples")
         return HalvesState(np.zeros((n_arms, RING + self.samples)), int(self.samples), float(self.threshold))
 
     @classmethod

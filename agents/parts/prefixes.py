@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.arguments import positive_int
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
+from ..core.memory_limits import ensure_fits, grouped
 
 __all__ = ["COUNT", "SUM", "Prefixes", "add_sample", "forget_prefixes", "keep_point", "new_prefixes"]
 
@@ -31,7 +32,9 @@ class Prefixes(NamedTuple):
 
 def new_prefixes(n_arms: int, memory: int) -> Prefixes:
     """No samples. Rows that stay empty cost address space, not memory."""
-    return Prefixes(np.zeros((n_arms, 2, positive_int("memory", memory, least=8))), np.zeros(n_arms, np.int64))
+    points = positive_int("memory", memory, least=8)
+    ensure_fits(f"a memory of {grouped(points)} points of each arm", 16 * n_arms * points, "choose a smaller memory")
+    return Prefixes(np.zeros((n_arms, 2, points)), np.zeros(n_arms, np.int64))
 
 
 @inlined

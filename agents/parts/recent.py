@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined
+from ..core.memory_limits import ensure_fits, grouped
 
 __all__ = ["Recent", "forget_recent", "keep", "new_recent"]
 
@@ -25,6 +26,7 @@ class Recent(NamedTuple):
 
 def new_recent(n_arms: int, length: int | None) -> Recent:
     """An empty memory of the last ``length`` pulls of each arm; with None, one of all pulls."""
+    ensure_fits(f"a window of {grouped(length or 0)} pulls of each arm", n_arms * (length or 0), "choose a shorter one")
     ring = np.zeros((n_arms, length or 0), np.bool_)
     return Recent(ring, np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms))
 

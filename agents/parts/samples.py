@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.arguments import positive_int
 from ..core.kernel import ALL, FloatArray, IntArray, helper
+from ..core.memory_limits import ensure_fits, grouped
 
 __all__ = ["Samples", "append", "forget_samples", "new_samples"]
 
@@ -24,7 +25,9 @@ def new_samples(n_arms: int, horizon: int) -> Samples:
 
     Rows that stay empty cost address space, not memory: the system hands out a page when it is first written to.
     """
-    return Samples(np.zeros((n_arms, positive_int("horizon", horizon))), np.zeros(n_arms, np.int64))
+    rounds = positive_int("horizon", horizon)
+    ensure_fits(f"the samples of {grouped(rounds)} rounds", 8 * rounds, "choose a smaller horizon")
+    return Samples(np.zeros((n_arms, rounds)), np.zeros(n_arms, np.int64))
 
 
 @helper

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
+from ..core.memory_limits import ensure_fits, grouped
 
 __all__ = ["Totals", "add_to_totals", "forget_totals", "last_sum", "new_totals"]
 
@@ -23,6 +24,7 @@ def new_totals(n_arms: int, capacity: int) -> Totals:
 
     Rows that stay empty cost address space, not memory: the system hands out a page when it is first written to.
     """
+    ensure_fits(f"the totals of {grouped(capacity)} rewards", 8 * capacity, "choose a smaller horizon or window")
     return Totals(np.zeros((n_arms, capacity + 1)), np.zeros(n_arms, np.int64))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.arguments import positive_int
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
+from ..core.memory_limits import ensure_fits, grouped
 from ..core.tuning import suggested_window
 
 __all__ = ["ROUNDS", "SEEN", "Window", "check_window", "forget_rounds", "new_window", "slide"]
@@ -36,6 +37,7 @@ class Window(NamedTuple):
 def new_window(n_arms: int, length: int | None) -> Window:
     """An empty window of the given length; with None, one that remembers everything."""
     capacity = length or 0
+    ensure_fits(f"a window of {grouped(capacity)} rounds", 16 * capacity, "choose a shorter one")
     return Window(
         arms=np.zeros(capacity, np.int64),
         rewards=np.zeros(capacity),

@@ -12,7 +12,7 @@ from gymnasium.error import InvalidAction, ResetNeeded
 
 from .. import rewards
 from ..agents.core.arguments import as_integer, choice, known_parameters
-from ..means import as_means, best_arms
+from ..means import as_means
 from ..rewards import Law
 from ..worlds import catalogue
 from ..worlds.world import World
@@ -21,6 +21,8 @@ from .render import EpisodeSoFar, ansi_line, draw_frame
 __all__ = ["NSBanditEnv", "checked_means", "drawn_means", "streams"]
 
 Observation = npt.NDArray[np.float32]
+
+BLOCK = 1_024  # rounds whose best arms are found at once
 
 
 def streams(rng: np.random.Generator) -> tuple[np.random.Generator, np.random.Generator]:
@@ -47,9 +49,8 @@ def checked_means(means: Any, world: World, law: Law) -> npt.NDArray[np.float64]
 
 def drawn_means(world: World, law: Law, rng: np.random.Generator | None = None) -> npt.NDArray[np.float64]:
     """The read-only (T, K) means of an instance of the world, within the law's support."""
-    means = world.means(rng)
+    means = world.instance(rng)
     law.check_means(means)
-    means.setflags(write=False)
     return means
 
 
@@ -112,6 +113,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     ) -> None:
         law_parameters = {"scale": scale, "concentration": concentration}
         self.world = catalogue.make(world, **parameters)
+        self.world.ensure_room()
         self.law = rewards.make(reward, **{k: v for k, v in law_parameters.items() if v is not None})
         if render_mode is not None:
             choice("render mode", render_mode, self.metadata["render_modes"])
@@ -127,7 +129,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._means: npt.NDArray[np.float64] | None = None
         self._given = False  # whether the means came with reset's options
         if not self.world.random:
-            self._set_means(drawn_means(self.world, self.law))
+            self._means = drawn_means(self.world, self.law)
         self._t = -1  # rounds played; -1 before the first reset
         self._total_regret = 0.0
         self._history: EpisodeSoFar | None = None
@@ -139,10 +141,6 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             raise ResetNeeded(f"world {self.world.name!r} draws its means at reset: call reset() first")
         self._means.setflags(write=False)  # pickling and deep copies lose the flag
         return self._means
-
-    def _set_means(self, means: npt.NDArray[np.float64]) -> None:
-        self._means = means
-        self._optimal_arm = best_arms(means)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -156,9 +154,10 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         super().reset(seed=seed)
         means_rng, self._luck = streams(self.np_random)
         if given is not None:
-            self._set_means(given)
+            self._means = given
         elif self.world.random or self._given:
-            self._set_means(drawn_means(self.world, self.law, means_rng))
+            self._means, self._t = None, -1  # the last instance makes room for the next
+            self._means = drawn_means(self.world, self.law, means_rng)
         self._given = given is not None
         self._t = 0
         self._total_regret = 0.0
@@ -178,9 +177,12 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             over = f"the episode ended with round {horizon}" if t > 0 else "no episode has begun"
             raise ResetNeeded(f"{over}: call reset() before step()")
 
-        mu = self.means[t].copy()
+        means = self.means
+        if t % BLOCK == 0:
+            self._best_arms = means[t : t + BLOCK].argmax(axis=1)
+        mu = means[t].copy()
         mean = mu.item(arm)
-        best = self._optimal_arm.item(t)
+        best = self._best_arms.item(t % BLOCK)
         regret = mu.item(best) - mean
         reward = self.law.draw(mean, self._luck)
 

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from ..agents.core.arguments import known_parameters, positive_int
+from ..agents.core.memory_limits import ensure_fits, grouped
 from ..rewards import Bernoulli, Gaussian, Law
 from .bandit import NSBanditEnv, Observation, checked_means, drawn_means, streams
 from .render import EpisodeSoFar, ansi_line, draw_frame
@@ -26,6 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 BLOCK = 256  # rounds whose luck is drawn at once; any number gives the same results
+ENV_BYTES, ARM_BYTES = 8_000, 32  # of the generators and the luck of a sub-environment, and of each of its arms
 
 
 @singledispatch
@@ -77,6 +79,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self.num_envs = positive_int("num_envs", num_envs)
         single = NSBanditEnv(**arguments)  # checks the arguments and provides the spaces
         self.world, self.law, self.render_mode = single.world, single.law, single.render_mode
+        self._ensure_room()
         self.single_observation_space, self.single_action_space = single.observation_space, single.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -86,9 +89,17 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._generators: list[tuple[np.random.Generator, int]] = []  # N generators and their seeds
         self._histories: list[EpisodeSoFar] = []
         self._every = np.ones(self.num_envs, np.bool_)
-        self._one_hot = np.eye(self.world.n_arms, self.world.n_arms + 2, dtype=np.float32)
         self._offsets = self.world.n_arms * np.arange(self.num_envs)  # where each env begins in a flat (N, K) array
+        self._starts = (self.world.n_arms + 2) * np.arange(self.num_envs)  # and in one of observations
         self._t = -1  # rounds played; -1 before the first reset
+
+    def _ensure_room(self) -> None:
+        k, horizon = self.world.n_arms, self.world.horizon
+        each = ENV_BYTES + ARM_BYTES * k
+        if self.world.random:  # each has an instance of its own, and the means of the next rounds beside it
+            each += 8 * k * (horizon + min(horizon, BLOCK))
+        what = f"{grouped(self.num_envs)} environments of {grouped(horizon)} rounds and {grouped(k)} arms"
+        ensure_fits(what, self.num_envs * each, "choose a smaller num_envs, or a smaller horizon if means are drawn")
 
     @property
     def means(self) -> FloatArray:
@@ -142,6 +153,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
 
     def _begin(self, given: list[FloatArray] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start a new episode everywhere: the streams are split as the single environment splits them."""
+        self._instances, self._luck_streams, self._t = [], [], -1  # the old ones make room for the new
         pairs = [streams(generator) for generator, _ in self._generators]
         self._luck_streams = [luck for _, luck in pairs]
         if given is not None:
@@ -206,7 +218,8 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
 
     def _observe(self, arms: IntArray, reward: FloatArray) -> Observation:
         k = self.world.n_arms
-        observation = self._one_hot.take(arms, axis=0)
+        observation = np.zeros((self.num_envs, k + 2), np.float32)
+        observation.ravel()[self._starts + arms] = 1.0
         observation[:, k] = reward
         observation[:, k + 1] = self._t / self.world.horizon
         return observation

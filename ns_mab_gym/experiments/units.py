@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from ..agents.core.memory_limits import ensure_fits, grouped
 from ..file_names import file_name
 from ..kept_files import sha256_of
 from .pinned_files import files_of
@@ -14,6 +15,7 @@ from .study import AgentEntry, Entry, Experiment, Study, WorldEntry
 
 __all__ = ["BLOCK", "Unit", "blocks_of", "units_of"]
 
+RUN_BYTES = 4_400  # of the record of a run: its seeds, its parameters and the points of its curve
 BLOCK = 25  # runs in a unit: about a second of work, the most that a killed thread can lose
 
 
@@ -68,6 +70,8 @@ class Unit:
 
 def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:
     """The units that together hold all runs of one agent on one world."""
+    what = f"{grouped(experiment.runs)} runs of each agent on each world"
+    ensure_fits(what, RUN_BYTES * experiment.runs, "choose fewer runs")
     bare_world = WorldEntry(world.name, world.parameters)
     bare_agent = AgentEntry(agent.name, agent.parameters)
     starts = range(0, experiment.runs, BLOCK)

@@ -13,6 +13,7 @@ import gymnasium as gym
 import numpy.typing as npt
 
 from ..agents.core.arguments import positive_int
+from ..envs.bandit import NSBanditEnv
 from ..runs import Runs
 from ..worlds.world import World
 from .cores import job_count
@@ -73,13 +74,16 @@ def simulate(
     positive_int("first_run", first_run, least=0)
     recording = Recording(record, rounds)
     jobs = job_count(n_jobs)
-    seeds = [seed_pair(seed, r) for r in range(first_run, first_run + runs)]
+    recording.ensure_room(runs)
     player, parameters = as_agent(agent, agent_kwargs or {})
     made = as_env(env, env_kwargs or {})
     if hasattr(player, "wrap"):  # a learner needs the environment wrapped as in training
         made = player.wrap(made)
     first_action(made)
     match = Match(made, player, parameters)
+    if match.bandit is not None:
+        _ensure_room(match.bandit, recording, runs, jobs)
+    seeds = [seed_pair(seed, r) for r in range(first_run, first_run + runs)]
     reason = match.why_generic()
     if reason and not getattr(player, "only_generic", False):
         warnings.warn(f"{reason}: playing through the generic Python loop, which is slower", stacklevel=2)
@@ -87,6 +91,13 @@ def simulate(
         if reason:
             return play_generic_runs(match, seeds, recording, jobs, tick)
         return _compiled(match, seeds, recording, jobs, tick)
+
+
+def _ensure_room(bandit: NSBanditEnv, recording: Recording, runs: int, jobs: int) -> None:
+    """Refuse what will not fit before the first run: the record of all, and the instances that are played at once."""
+    recording.ensure_room(runs, bandit.world.horizon, bandit.world.n_arms)
+    if bandit.world.random and (at_once := min(runs, jobs)) > 1:
+        bandit.world.ensure_room(at_once, "choose a smaller horizon, or n_jobs=1 to play one run at a time")
 
 
 def _compiled(

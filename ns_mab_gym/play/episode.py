@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,9 +73,7 @@ def run_episode(
     env_seed, agent_seed = seed_pair(int(seed)) if isinstance(seed, int | np.integer) else seed or (None, None)
     observation, info = env.reset(seed=env_seed)
     agent.reset(seed=agent_seed)
-    arms: list[int] = []
-    rewards: list[float] = []
-    gaps: list[float] = []
+    arms, rewards, gaps = array("q"), array("d"), array("d")  # lists would take four times the memory
     log = log_in(agent.state) if isinstance(agent, Agent) else None
     sounded: list[int] = []
     bar = _bar(getattr(getattr(env.unwrapped, "world", None), "horizon", None)) if progress else None
@@ -83,12 +82,12 @@ def run_episode(
         arm = _act(agent, observation, info)
         observation, reward, terminated, truncated, info = env.step(arm + start)
         _observe(agent, arm, float(reward), info)
-        arms.append(arm)
+        arms.append(int(arm))
         rewards.append(float(reward))
         if log is not None and int(log.rows[0, 0]) > len(sounded):
             sounded += [len(arms)] * (int(log.rows[0, 0]) - len(sounded))
         if "regret" in info:
-            gaps.append(info["regret"])
+            gaps.append(float(info["regret"]))
         elif "mu" in info:
             gaps.append(float(np.max(info["mu"]) - info["mu"][arm]))
         over = bool(terminated or truncated)
@@ -153,7 +152,7 @@ def _observe(agent: AgentProtocol, arm: int, reward: float, info: dict[str, Any]
         agent.observe(earlier_arm, late_reward)
 
 
-def _trajectory(arms: list[int], rewards: list[float], gaps: list[float], n_arms: int) -> Trajectory:
+def _trajectory(arms: array[int], rewards: array[float], gaps: array[float], n_arms: int) -> Trajectory:
     played = np.array(arms, dtype=np.int64)
     regret = suboptimal = None
     if len(gaps) == len(arms):

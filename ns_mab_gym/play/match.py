@@ -146,17 +146,23 @@ class Match:
 
     def play_generic(self, seeds: tuple[int, int]) -> tuple[Trajectory, dict[str, Any]]:
         """Play one run in the generic loop; returns the episode and the agent's parameters."""
-        env = copy.deepcopy(self.env)
-        if self.bandit is not None:
-            env.reset(seed=seeds[0])
-            known = known_of(env.unwrapped.means, self.bandit.world, self.bandit.law)  # type: ignore[attr-defined]
-        else:
-            known = Knowledge(n_arms=int(env.action_space.n))  # type: ignore[attr-defined]
-        agent = self.agent_for(known)
+        env = self._copied_env()
+        agent = self.agent_for(self._known_after_reset(env, seeds[0]))
         played = run_episode(env, agent, seeds)
         if played.regret is None or played.suboptimal_pulls is None:
             raise ValueError(f"{env} does not tell its means: its info needs 'mu' for simulate to account regret")
         return played, _plain(getattr(agent, "parameters", {}))
+
+    def _copied_env(self) -> gym.Env[Any, Any]:
+        """A copy of the environment, which shares the means, since nobody writes to them."""
+        means = None if self.bandit is None else self.bandit._means
+        return copy.deepcopy(self.env, {} if means is None else {id(means): means})
+
+    def _known_after_reset(self, env: gym.Env[Any, Any], seed: int) -> Knowledge:
+        if self.bandit is None:
+            return Knowledge(n_arms=int(env.action_space.n))  # type: ignore[attr-defined]
+        env.reset(seed=seed)
+        return known_of(env.unwrapped.means, self.bandit.world, self.bandit.law)  # type: ignore[attr-defined]
 
 
 def _plays_a_rule(kind: type) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import choice, positive_int
+from ..agents.core.memory_limits import ensure_fits, grouped
 from ..runs import Runs
 from .episode import Trajectory
 
@@ -17,6 +18,7 @@ __all__ = ["RECORDS", "Recording", "evenly_spaced", "finished", "note", "note_al
 
 RECORDS = ("curve", "regret", "all")
 POINTS = 500  # points of a regret curve
+RUN_BYTES = 400  # of the seeds and parameters of a run
 NO_LOG = np.zeros(0, np.void)  # stands for the alarms of an agent that has no log of them
 
 
@@ -43,13 +45,29 @@ class Recording:
 
     def blank(self, horizon: int, n_arms: int, seeds: list[tuple[int, int]]) -> Runs:
         """A record of zeros for runs with these seeds."""
-        try:
-            return _zeros(self._noted(horizon), horizon, n_arms, seeds, singles=self.what == "all")
-        except MemoryError as error:
-            raise MemoryError(
-                f"{error}: record={self.what!r} of {len(seeds):,} runs of {horizon:,} rounds is too large for this "
-                f'machine; use record="curve" or fewer runs, which blocks with first_run= join to many'
-            ) from None
+        self.ensure_room(len(seeds), horizon, n_arms)
+        return _zeros(self._noted(horizon), horizon, n_arms, seeds, singles=self.what == "all")
+
+    def ensure_room(self, runs: int, horizon: int | None = None, n_arms: int = 2) -> None:
+        """Raise a ``ValueError`` if there is not enough memory for the record of so many runs.
+
+        Args:
+            runs: how many.
+            horizon: their rounds; None if that is not known yet.
+            n_arms: their arms; at least two.
+        """
+        rounds = horizon or 1
+        noted = (
+            rounds if self.what == "regret" else min(rounds, POINTS if self.rounds is None else np.size(self.rounds))
+        )
+        each = RUN_BYTES + 16 * n_arms + 8 * noted + (16 * rounds if self.what == "all" else 0)
+        length = "" if horizon is None else f" of {grouped(horizon)} rounds"
+        instead = "play" if self.what == "curve" else 'use record="curve", or play'
+        ensure_fits(
+            f'record="{self.what}" of {grouped(runs)} runs{length}',
+            runs * each,
+            f"{instead} fewer runs at once, which blocks with first_run= join to many",
+        )
 
     def _noted(self, horizon: int) -> npt.NDArray[np.int64]:
         if self.what == "regret":
@@ -114,5 +132,5 @@ def _asked(rounds: Sequence[int], horizon: int) -> npt.NDArray[np.int64]:
     """The given rounds and the last one, each once, in ascending order; raises a ValueError if one is not 1 to T."""
     wanted = sorted({positive_int("each of rounds", round_) for round_ in rounds} | {horizon})
     if wanted[-1] > horizon:
-        raise ValueError(f"rounds must be between 1 and the horizon, {horizon:,}; got {wanted[-1]:,}")
+        raise ValueError(f"rounds must be between 1 and the horizon, {horizon:,}; got {grouped(wanted[-1])}")
     return np.array(wanted, np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from ..agents.core.arguments import fraction, positive, positive_int
 from .synthetic import ManyArms
-from .world import FloatArray
+from .world import BLOCK, FloatArray
 
 __all__ = ["Mixed", "Piecewise", "RandomWalk"]
 
@@ -54,8 +55,14 @@ class Piecewise(ManyArms):
             )
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        lengths = self._drawn_lengths(rng) if self.rate is not None else self._placed_lengths(rng)
-        return np.repeat(self._phase_means(rng, lengths.size), lengths, axis=0)
+        lengths = self._lengths(rng)
+        means = np.empty((self.horizon, self.n_arms))
+        self._draw_phases(rng, means[: lengths.size])
+        _spread(means[: lengths.size], lengths, means)
+        return means
+
+    def _lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        return self._drawn_lengths(rng) if self.rate is not None else self._placed_lengths(rng)
 
     def _placed_lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Phase lengths, uniform over the compositions of T into parts of at least ``min_spacing``."""
@@ -65,7 +72,7 @@ class Piecewise(ManyArms):
 
     def _drawn_lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Phase lengths of ``min_spacing`` plus a geometric wait, until T is filled."""
-        lengths: list[int] = []
+        lengths = array("q")
         left = self.horizon
         while left > 0:
             wait = int(rng.geometric(self.rate)) - 1 if self.rate else left
@@ -73,16 +80,27 @@ class Piecewise(ManyArms):
             left -= lengths[-1]
         return np.array(lengths, dtype=np.int64)
 
-    def _phase_means(self, rng: np.random.Generator, phases: int) -> FloatArray:
-        """Uniform means, conditioned on the best arm leading by ``min_gap``, drawn without rejection.
+    def _draw_phases(self, rng: np.random.Generator, means: FloatArray) -> None:
+        """Fill the rows with uniform means, conditioned on the best arm leading by ``min_gap``, without rejection.
 
         Given the gap g, the density of the maximum m is proportional to (m − g)^(K−1) on [g, 1], and the other
         arms are uniform below m − g.
         """
+        phases = len(means)
         best = self.min_gap + (1 - self.min_gap) * rng.random(phases) ** (1 / self.n_arms)
-        means = rng.random((phases, self.n_arms)) * (best - self.min_gap)[:, None]
+        rng.random(out=means)
+        means *= (best - self.min_gap)[:, None]
         means[np.arange(phases), rng.integers(self.n_arms, size=phases)] = best
-        return means
+
+
+def _spread(phases: FloatArray, lengths: npt.NDArray[np.int64], means: FloatArray) -> None:
+    """Repeat the rows of phases in the rows of the means; from the end, so that both may begin in the same place."""
+    ends = np.cumsum(lengths)
+    for stop in range(len(means), 0, -BLOCK):
+        start = max(stop - BLOCK, 0)
+        first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+        counts = np.diff(np.minimum(ends[first : last + 1], stop), prepend=start)
+        means[start:stop] = np.repeat(phases[first : last + 1], counts, axis=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,14 +122,26 @@ class RandomWalk(ManyArms):
         positive("step", self.step)
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        path = rng.normal(scale=self.step, size=(self.horizon, self.n_arms))
-        path[0] = rng.random(self.n_arms)
-        np.cumsum(path, axis=0, out=path)
+        path = np.empty((self.horizon, self.n_arms))
+        self._walk(rng, path)
+        return path
+
+    def _walk(self, rng: np.random.Generator, path: FloatArray) -> None:
+        """Fill (T, k) rows with the first k arms of an instance."""
+        k = path.shape[1]
+        for rows, t in self._rounds():
+            path[rows] = rng.normal(scale=self.step, size=(len(t), self.n_arms))[:, :k]
+        path[0] = rng.random(self.n_arms)[:k]
+        for start in range(0, self.horizon, BLOCK):
+            steps = path[start : start + BLOCK]
+            if start:
+                steps[0] += path[start - 1]
+            np.cumsum(steps, axis=0, out=steps)
         # A symmetric walk folded into [0, 1] has the law of a walk reflected at both ends.
         path += 1
         path %= 2
         path -= 1
-        return np.abs(path, out=path)
+        np.abs(path, out=path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,5 +177,11 @@ class Mixed(ManyArms):
         )
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        jumps, drifts = (part.means(rng) for part in self._parts())
-        return np.hstack([jumps[:, : self.jumping], drifts[:, : self.n_arms - self.jumping]])
+        jumps, drifts = self._parts()
+        lengths = jumps._lengths(rng)
+        phases = np.empty((lengths.size, jumps.n_arms))
+        jumps._draw_phases(rng, phases)
+        means = np.empty((self.horizon, self.n_arms))
+        _spread(phases[:, : self.jumping], lengths, means[:, : self.jumping])
+        drifts._walk(rng, means[:, self.jumping :])
+        return means

@@ -41,9 +41,13 @@ class Rising(ManyArms):
         ceiling = rng.random(self.n_arms)
         rate = self.fastest ** rng.random(self.n_arms)
         exponential = rng.random(self.n_arms) < 0.5
-        x = self._rounds()[:, None] / self.horizon
-        decay = np.where(exponential, np.exp(-rate * x), 1 / np.sqrt(1 + rate * x))
-        return np.asarray(ceiling * (1 - decay))
+
+        def formula(t: FloatArray) -> FloatArray:
+            x = t[:, None] / self.horizon
+            decay = np.where(exponential, np.exp(-rate * x), 1 / np.sqrt(1 + rate * x))
+            return np.asarray(ceiling * (1 - decay))
+
+        return self._by_blocks(formula)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,4 +57,5 @@ class Rotting(Rising):
     name: str = field(init=False, repr=False, default="rotting")
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        return 1 - super()._means(rng)
+        means = super()._means(rng)
+        return np.subtract(1, means, out=means)

@@ -32,15 +32,18 @@ class Abrupt(World):
         """K = 10."""
         return 10
 
-    def _first_or_third_phase(self) -> npt.NDArray[np.bool_]:
+    def _first_or_third_phase(self, t: FloatArray) -> npt.NDArray[np.bool_]:
         """The rounds with "t < 15000 or 30000 < t < 40000", in tenths of T so that rounding moves no breakpoint."""
-        tenths = 10 * np.arange(1, self.horizon + 1)
+        tenths = 10 * t
         return (tenths < 3 * self.horizon) | ((6 * self.horizon < tenths) & (tenths < 8 * self.horizon))
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        means = np.empty((self.horizon, 10))
+        return self._by_blocks(self._formula)
+
+    def _formula(self, t: FloatArray) -> FloatArray:
+        means = np.empty((len(t), 10))
         means[:, 1:8] = 0.2 + 0.05 * np.arange(7)
-        odd_phase = self._first_or_third_phase()
+        odd_phase = self._first_or_third_phase(t)
         for arm, inside, outside in ((1, 0.1, 0.99), (9, 0.55, 0.15), (10, 0.6, 0.1)):
             means[:, arm - 1] = np.where(odd_phase, inside, outside)
         return means
@@ -56,12 +59,12 @@ class GeneralAbrupt(Abrupt):
 
     name: str = field(init=False, repr=False, default="general-abrupt")
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
-        means = super()._means(rng)
-        wave = 0.1 * np.sin(0.001 * self._rounds())
+    def _formula(self, t: FloatArray) -> FloatArray:
+        means = super()._formula(t)
+        wave = 0.1 * np.sin(0.001 * t)
         for arm in (2, 4, 6):
             means[:, arm - 1] += wave
-        odd_phase = self._first_or_third_phase()
+        odd_phase = self._first_or_third_phase(t)
         for arm, inside, outside in ((1, 0.1, 0.9), (9, 0.55, 0.15), (10, 0.6, 0.1)):
             means[:, arm - 1] = np.where(odd_phase, inside, outside + wave)
         return means
@@ -94,9 +97,12 @@ class Smooth(World):
         return self.sigma
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
+        return self._by_blocks(self._formula)
+
+    def _formula(self, t: FloatArray) -> FloatArray:
         k = self.n_arms
-        w = 1 + (k - 1) * (1 + np.sin(self.sigma * self._rounds())) / 2
-        means = np.empty((self.horizon, k))
+        w = 1 + (k - 1) * (1 + np.sin(self.sigma * t)) / 2
+        means = np.empty((len(t), k))
         for i in range(1, k + 1):
             # Where w(t) is exactly 1 or K, rounding may give the farthest arm -1e-17 instead of 0.
             means[:, i - 1] = np.maximum((k - 1) / k - np.abs(w - i) / k, 0.0)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..agents.core.arguments import positive, positive_int
-from .world import FloatArray, World
+from ..means import variation
+from .world import BLOCK, FloatArray, World
 
 __all__ = ["ManyArms", "Periodic", "Stationary", "Variation"]
 
@@ -40,7 +41,9 @@ class Stationary(World):
         return len(self.mu)
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        return np.tile(np.array(self.mu), (self.horizon, 1))
+        means = np.empty((self.horizon, self.n_arms))
+        means[:] = self.mu
+        return means
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,19 +85,19 @@ class Variation(ManyArms):
             raise ValueError(f"a budget of {self.budget} is too much for {self.horizon} rounds; at most {most}")
 
     def _waves(self, cycles: float) -> FloatArray:
-        turns = cycles * self._rounds() / self.horizon
-        return np.sin(2 * np.pi * (turns[:, None] + np.arange(self.n_arms) / self.n_arms))
-
-    @staticmethod
-    def _variation(means: FloatArray) -> float:
-        return float(np.abs(np.diff(means, axis=0)).max(axis=1).sum())
+        return self._by_blocks(lambda t: _sine(cycles * t / self.horizon, self.n_arms))
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        one_cycle = self._variation(self._waves(1))
+        one_cycle = variation(self._waves(1))
         cycles = max(1, int(self.budget / (0.4 * one_cycle)))
-        while (amplitude := self.budget / self._variation(waves := self._waves(cycles))) > 0.4:
+        waves = self._waves(cycles)
+        while (amplitude := self.budget / variation(waves)) > 0.4:
             cycles += 1 + cycles // 100
-        return 0.5 + amplitude * waves
+            del waves  # there is room for one matrix
+            waves = self._waves(cycles)
+        waves *= amplitude
+        waves += 0.5
+        return waves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +121,18 @@ class Periodic(ManyArms):
             raise ValueError(f"amplitude must be at most 0.5 to keep means in [0, 1], got {self.amplitude}")
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
-        turns = np.arange(1, min(self.period, self.horizon) + 1) / self.period
-        one_period = 0.5 + self.amplitude * np.sin(2 * np.pi * (turns[:, None] + np.arange(self.n_arms) / self.n_arms))
-        return np.take(one_period, np.arange(self.horizon) % self.period, axis=0)
+        means = np.empty((self.horizon, self.n_arms))
+        filled = min(self.period, self.horizon)
+        for start in range(0, filled, BLOCK):
+            turns = np.arange(start + 1, min(start + BLOCK, filled) + 1) / self.period
+            means[start : start + len(turns)] = 0.5 + self.amplitude * _sine(turns, self.n_arms)
+        while filled < self.horizon:  # with whole periods, twice as many each time
+            more = min(filled, self.horizon - filled)
+            means[filled : filled + more] = means[:more]
+            filled += more
+        return means
+
+
+def _sine(turns: FloatArray, n_arms: int) -> FloatArray:
+    """(B, K) sin(2π(x + i/K)) for each number of turns x and each arm i."""
+    return np.sin(2 * np.pi * (turns[:, None] + np.arange(n_arms) / n_arms))

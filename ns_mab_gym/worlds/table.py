@@ -78,3 +78,9 @@ class Table(World):
 
     def _means(self, rng: np.random.Generator) -> FloatArray:
         return np.array(self._values)
+
+    def instance(self, rng: np.random.Generator | int | None = None) -> FloatArray:
+        """The table itself, read-only."""
+        values = self._values.view()
+        values.setflags(write=False)
+        return values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,10 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import known_parameters, positive_int
+from ..agents.core.memory_limits import ensure_fits, grouped
 
 __all__ = ["FloatArray", "World"]
 
 FloatArray = npt.NDArray[np.float64]
+
+# Rounds at a time. The largest vectors of a processor divide it: they begin where they would in one long array.
+BLOCK = 16_384
+BESIDE = 3  # numbers of each round that are kept beside its means where they are drawn and played
+ARM_BYTES = 64  # of the spaces of an environment
+LARGEST = 10**15  # of whole numbers as parameters: a float holds them, and ten times as much, exactly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +48,12 @@ class World(ABC):
         if not self.name:
             object.__setattr__(self, "name", f"{type(self).__module__}:{type(self).__qualname__}")
         for parameter in self.parameters():
-            if isinstance(value := getattr(self, parameter), np.generic):  # keeps repr and JSON plain
-                object.__setattr__(self, parameter, value.item())
+            value = getattr(self, parameter)
+            if isinstance(value, np.generic):  # keeps repr and JSON plain
+                value = value.item()
+                object.__setattr__(self, parameter, value)
+            if isinstance(value, int) and abs(value) > LARGEST:
+                raise ValueError(f"{parameter} must be at most {LARGEST:,}, got {grouped(value)}")
         positive_int("horizon", self.horizon)
 
     @property
@@ -53,6 +65,18 @@ class World(ABC):
     def _means(self, rng: np.random.Generator) -> FloatArray:
         """The (T, K) means of one instance."""
 
+    def ensure_room(self, instances: int = 1, remedy: str = "choose a smaller horizon, or fewer arms") -> None:
+        """Raise a ``ValueError`` if there is not enough memory for the means of so many instances at once.
+
+        Args:
+            instances: how many.
+            remedy: what to do instead.
+        """
+        rounds, arms = int(self.horizon), int(self.n_arms)
+        shape = f"{grouped(rounds)} rounds and {grouped(arms)} arms"
+        what = f"a world of {shape}" if instances == 1 else f"{grouped(instances)} instances of {shape}"
+        ensure_fits(what, instances * (8 * rounds * (arms + BESIDE) + ARM_BYTES * arms), remedy)
+
     def means(self, rng: np.random.Generator | int | None = None) -> FloatArray:
         """The (T, K) float64 matrix of means of one instance.
 
@@ -61,11 +85,18 @@ class World(ABC):
         """
         if self.random and rng is None:
             raise ValueError(f"{self.name!r} draws its means at random: pass a numpy Generator or a seed")
+        self.ensure_room()
         means = np.asarray(self._means(np.random.default_rng(rng)), dtype=np.float64)
         if means.shape != (wanted := (self.horizon, self.n_arms)):
             raise ValueError(
                 f"{type(self).__name__}._means must return shape (horizon, n_arms) = {wanted}, got {means.shape}"
             )
+        return means
+
+    def instance(self, rng: np.random.Generator | int | None = None) -> FloatArray:
+        """The matrix of :meth:`means` to be read only; a world that keeps one need not copy it."""
+        means = self.means(rng)
+        means.setflags(write=False)
         return means
 
     @property
@@ -91,6 +122,19 @@ class World(ABC):
         """The names of the parameters that this kind of world takes."""
         return tuple(f.name for f in dataclasses.fields(cls) if f.init)
 
-    def _rounds(self) -> FloatArray:
-        """The round numbers 1, …, T: the one place that converts to the paper's 1-based rounds."""
-        return np.arange(1, self.horizon + 1, dtype=np.float64)
+    def _rounds(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Blocks of rounds, as rows and as the paper's 1-based numbers: the one place that converts to these."""
+        for start in range(0, self.horizon, BLOCK):
+            stop = min(start + BLOCK, self.horizon)
+            yield slice(start, stop), np.arange(start + 1, stop + 1, dtype=np.float64)
+
+    def _by_blocks(self, formula: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """The (T, K) means by a formula, computed in blocks, so that nothing else takes as much memory as they do.
+
+        Args:
+            formula: from the (B,) numbers of some rounds to their (B, K) means.
+        """
+        means = np.empty((self.horizon, self.n_arms))
+        for rows, t in self._rounds():
+            means[rows] = formula(t)
+        return means

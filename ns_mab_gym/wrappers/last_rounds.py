@@ -10,6 +10,7 @@ from gymnasium.spaces import Box
 from gymnasium.utils import RecordConstructorArgs
 
 from ..agents.core.arguments import positive_int
+from ..agents.core.memory_limits import ensure_fits, grouped
 from .memory import (
     BoolArray,
     Features,
@@ -29,6 +30,7 @@ class RoundsMemory(Memory):
 
     def __init__(self, n_envs: int, n_arms: int, n: int, space: Box) -> None:
         positive_int("n", n, hint="the number of rounds to remember")
+        ensure_fits(f"the last {grouped(n)} rounds", 12 * n_envs * n * (n_arms + 1), "choose a smaller n")
         self._rounds = np.zeros((n_envs, n, n_arms + 1), np.float32)
         self._row = np.arange(n_envs)
         self.low = np.tile(space.low[: n_arms + 1], n)

@@ -10,6 +10,7 @@ from gymnasium.spaces import Box
 from gymnasium.utils import RecordConstructorArgs
 
 from ..agents.core.arguments import positive_int
+from ..agents.core.memory_limits import ensure_fits, grouped
 from .memory import (
     BoolArray,
     Features,
@@ -29,6 +30,7 @@ class WindowMemory(Memory):
 
     def __init__(self, n_envs: int, n_arms: int, window: int, space: Box) -> None:
         self.window = positive_int("window", window, hint="the number of rounds that the statistics look back")
+        ensure_fits(f"a window of {grouped(self.window)} rounds", 16 * n_envs * self.window, "choose a shorter one")
         least, most = min(float(space.low[n_arms]), 0.0), max(float(space.high[n_arms]), 0.0)
         bounds = [(0.0, 1.0), (least, most), (0.0, 1.0)]  # share, mean, time since the last pull
         self.low = np.repeat([low for low, _ in bounds], n_arms).astype(np.float32)
