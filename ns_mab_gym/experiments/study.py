@@ -151,7 +151,7 @@ class Experiment:
     def __post_init__(self) -> None:
         """Check all that can be checked without building a world."""
         positive_int("runs", self.runs)
-        positive_int("seed", self.seed, least=0)
+        positive_int("seed", self.seed, least=0, most=None)
         _distinct("world", (world.label for world in self.worlds))
         _distinct("agent", labels := [agent.label for agent in self.agents])
         for agent in self.agents:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gymnasium.utils import seeding
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
+from ..agents.core.arms import UnplayableArmError, spelled_arm
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.zoo import check_parameters, kind, make
 from ..envs.bandit import NSBanditEnv, drawn_means, streams
@@ -136,11 +137,13 @@ class Match:
         rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
         loop = loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name, code[0])
         began = time.perf_counter()
-        loop(
+        rounds, chosen = loop(
             agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
             runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
         )  # fmt: skip
         seconds = time.perf_counter() - began
+        if rounds < len(means):
+            raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], rounds + 1)
         note_alarms(runs, run, alarms_in(agent.state))
         return seconds
 
