@@ -211,11 +211,11 @@ class Agent(ABC):
 
 def _checked_reward(given: Any) -> float:
     try:
-        reward = float(given)
+        reward = math.nan if isinstance(given, str | bytes) else float(given)
     except Exception:  # an integer beyond all floats, a text, or whatever somebody's own class raises
         raise UnsuitableRewardsError(f"a reward must be a finite number, got {shown(given)}") from None
     if not math.isfinite(reward):
-        raise UnsuitableRewardsError(f"a reward must be a finite number, got {reward}")
+        raise UnsuitableRewardsError(f"a reward must be a finite number, got {shown(given)}")
     if abs(reward) > LARGEST_REWARD:
         raise UnsuitableRewardsError(
             f"a reward must lie between {-LARGEST_REWARD:g} and {LARGEST_REWARD:g}, got {reward:g}; rescale the rewards"

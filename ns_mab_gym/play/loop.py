@@ -79,7 +79,7 @@ def _play(
     for t in range(horizon):
         chosen = act(state, mask, rng)
         if not 0 <= chosen < n_arms or int(chosen) != chosen:
-            return t, float(chosen)  # not an arm: compiled code would read and write beyond the arrays
+            return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
         arm = int(chosen)
         mu = means[t, arm]
         if QUANTILES:  # noqa: SIM108 - numba drops the branch of a statement, but not that of an expression

@@ -18,7 +18,7 @@ import ns_mab_gym as nsb
 from ns_mab_gym.play import loop
 
 CHECK = """        if not 0 <= chosen < n_arms or int(chosen) != chosen:
-            return t, float(chosen)  # not an arm: compiled code would read and write beyond the arrays
+            return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
 """
 FAST = ("random", "sw-ucb", "gamma-swgts", "ucb1", "beta-swts", "exp3")  # in which a round takes the least time
 WORLD = "NSBandit-Abrupt-v0"
