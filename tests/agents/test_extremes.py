@@ -1,4 +1,4 @@
-"""Every agent at the edges of its parameters and of its rewards: refused in words, or it plays, ends and stays finite."""
+"""Every agent at the edges of its parameters and rewards: refused in words, or it plays, ends and stays finite."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_counts_have_a_stated_range():
     assert positive_int("n", MOST) == MOST
     with pytest.raises(ValueError, match="n must be at most 9,007,199,254,740,992, got 9007199254740993"):
         positive_int("n", MOST + 1)
-    with pytest.raises(ValueError, match="n must be at most .*, got an integer of 16610 bits"):
+    with pytest.raises(ValueError, match=r"n must be at most .*, got an integer of 16610 bits"):
         positive_int("n", 10**5_000)
     assert positive_int("seed", 2**127, least=0, most=None) == 2**127
 
@@ -171,8 +171,8 @@ def test_agents_made_by_guests(guests, watched):
     for rng in guests:
         with guest(watched=watched):
             name = HOUSE[rng.integers(len(HOUSE))]
-            keys = [key for key in agents.kind(name).tunable() if rng.random() < 0.4]
+            keys = [key for key in agents.kind(name).tunable() if key != "binarize" and rng.random() < 0.4]
             pool = [*NUMBERS, *NUMBERS, *STRANGERS]
             given = {key: pool[rng.integers(len(pool))] for key in keys}
             agent = agents.make(name, knowledge=known(int(rng.integers(2, 6)), 400), **given)
-            play(agent, int(rng.integers(100)), REWARDS["binary" if agent.binarize else agent.accepts])
+            play(agent, int(rng.integers(100)), REWARDS[agent.accepts])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ def test_guests_with_any_arguments(guests, watched):
     for rng in guests:
         with guest(watched=watched):
             name = drawn(rng, list(agents.HOUSE))
-            play(make_env(rng), name, rng, mutated(rng, agents.kind(name).tunable()))
+            mutable = tuple(each for each in agents.kind(name).tunable() if each != "binarize")
+            play(make_env(rng), name, rng, mutated(rng, mutable))
 
 
 @pytest.mark.parametrize("name", [name for name in agents.HOUSE if agents.kind(name).accepts == "real"])
@@ -94,8 +96,6 @@ def test_compiled_rules_play_the_edges_too(scale):
 
 
 def _known(env: NSBanditEnv) -> agents.Knowledge:
-    from dataclasses import replace
-
     return replace(knowledge(env.means), subgaussian=env.law.subgaussian)
 
 
@@ -107,10 +107,10 @@ def test_scales_beyond_the_range_are_refused(scale):
 
 @pytest.mark.parametrize("mean", [1.1 * LARGEST, -1e308])
 def test_means_beyond_the_range_are_refused(mean):
-    with pytest.raises(ValueError, match="means must be at most 1e\\+30 in size, got means from .*; rescale them"):
+    with pytest.raises(ValueError, match=r"means must be at most 1e\+30 in size, got means from .*; rescale them"):
         NSBanditEnv("stationary", mu=(0.5, mean), reward="gaussian", horizon=5)
     env = NSBanditEnv("stationary", mu=(0.5, 0.1), reward="gaussian", horizon=5)
-    with pytest.raises(ValueError, match="means must be at most 1e\\+30 in size"):
+    with pytest.raises(ValueError, match=r"means must be at most 1e\+30 in size"):
         env.reset(options={"means": np.full((5, 2), mean)})
 
 

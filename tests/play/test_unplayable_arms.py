@@ -1,4 +1,4 @@
-"""Rules that choose what is no arm: refused by both loops in the same words, with the round, before anything is played."""
+"""Rules that choose what is no arm: refused by both loops in the same words, with the round, before it is played."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ def test_agents_without_a_rule(chosen):
         def observe(self, arm, reward):
             assert self.left >= 0, "what was refused is not played"
 
-    with pytest.raises(UnplayableArmError, match="^Player chose .* in round 6; an arm is an integer from 0 to 9"):
+    with pytest.raises(UnplayableArmError, match=r"^Player chose .* in round 6; an arm is an integer from 0 to 9"):
         nsb.run_episode(NSBanditEnv(WORLD), Player(), 0)
 
 
 def test_an_agent_alone_says_so_without_the_round():
-    with pytest.raises(UnplayableArmError, match="^wild chose -1; an arm is an integer from 0 to 9, so mend"):
+    with pytest.raises(UnplayableArmError, match=r"^wild chose -1; an arm is an integer from 0 to 9, so mend"):
         Wild(K, chosen=-1).act()
 
 

@@ -1,4 +1,4 @@
-"""What is tried at the edges: extreme numbers, values of the wrong kind, and arrays that refuse to count from the end."""
+"""What is tried at the edges: extreme numbers, values of the wrong kind, and arrays that do not count from the end."""
 
 from __future__ import annotations
 
