@@ -214,7 +214,7 @@ class BRMAB(Agent):
         self.level = positive("level", self.level)
         if not FINEST_LEVEL <= self.level < 0.5:
             raise ValueError(
-                f"level must be at least {FINEST_LEVEL:g} and below 0.5, got {self.level}; a common choice is 0.05"
+                f"level must be below 0.5, and at least {FINEST_LEVEL:g}, got {self.level}; a common choice is 0.05"
             )
         self.xi = positive("xi", self.xi)
         self.capacity = positive_int("capacity", self.capacity)

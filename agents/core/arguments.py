@@ -108,28 +108,36 @@ def positive_int(what: str, given: object, *, least: int = 1, most: int | None =
     return value
 
 
-def number(what: str, given: object, *, kind: str = "a finite number", hint: str = "") -> float:
-    """The given value as a float, if it is a finite number, and 0 or in size between ``SMALLEST`` and ``LARGEST``."""
+def number(what: str, given: object, *, kind: str = "a finite number", hint: str = "", any_size: bool = False) -> float:
+    """The given value as a float, if it is a finite number, and 0 or in size between ``SMALLEST`` and ``LARGEST``.
+
+    Args:
+        what: what error messages call it.
+        given: the value.
+        kind: what error messages call numbers that are allowed.
+        hint: what to do if it is not allowed.
+        any_size: whether all finite numbers will do, as in theory, where no rule computes with them.
+    """
     given_and_hint = f"got {shown(given)}{hint and '; ' + hint}"
     if isinstance(given, bool | np.bool_ | str | bytes) or (isinstance(given, np.ndarray) and given.ndim > 0):
         raise TypeError(f"{what} must be {kind}, {given_and_hint}")
     try:
         value = float(given)  # type: ignore[arg-type]
     except OverflowError:  # an integer beyond all floats
-        value = math.copysign(LARGEST * 10, -1 if given < 0 else 1)  # type: ignore[operator]
+        value = math.inf
     except Exception:  # whatever somebody's own class may raise
         raise TypeError(f"{what} must be {kind}, {given_and_hint}") from None
     if not math.isfinite(value):
         raise ValueError(f"{what} must be {kind}, {given_and_hint}")
-    if value and not SMALLEST <= abs(value) <= LARGEST:
+    if value and not any_size and not SMALLEST <= abs(value) <= LARGEST:
         raise ValueError(f"{what} must lie between {SMALLEST:g} and {LARGEST:g} in size, {given_and_hint}")
     return value
 
 
-def positive(what: str, given: object, *, allow_zero: bool = False, hint: str = "") -> float:
+def positive(what: str, given: object, *, allow_zero: bool = False, hint: str = "", any_size: bool = False) -> float:
     """The given value as a float, if it is a :func:`number` above zero (or zero, with ``allow_zero``)."""
     kind = "a finite number of at least 0" if allow_zero else "a finite number above 0"
-    value = number(what, given, kind=kind, hint=hint)
+    value = number(what, given, kind=kind, hint=hint, any_size=any_size)
     if value < 0 or (value == 0 and not allow_zero):
         raise ValueError(f"{what} must be {kind}, got {shown(given)}{hint and '; ' + hint}")
     return value

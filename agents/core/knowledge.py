@@ -64,7 +64,7 @@ class Knowledge:
                 object.__setattr__(self, count, positive_int(count, given, least=least))
         for size in ("variation", "lipschitz", "subgaussian"):
             if (given := getattr(self, size)) is not None:
-                object.__setattr__(self, size, positive(size, given, allow_zero=True))
+                object.__setattr__(self, size, positive(size, given, allow_zero=True, any_size=True))
 
     def need(self, agent: str, *pieces: str) -> tuple[Any, ...]:
         """Returns the named pieces; raises an error that says which are missing and what to do."""

@@ -97,7 +97,12 @@ def make(
     if not hasattr(agent, "tune"):
         return agent(**(_asked_for(agent, known) | parameters))
     (k,) = known.need(title, "n_arms")
-    return agent(k, **(agent.tune(known, parameters) | parameters))
+    try:
+        tuned = agent.tune(known, parameters)
+    except ArithmeticError:
+        told = f"{title} cannot be tuned for numbers this large or small, {known}"
+        raise ValueError(f"{told}; give its parameters instead") from None
+    return agent(k, **(tuned | parameters))
 
 
 def _asked_for(agent: type[Any], known: Knowledge) -> dict[str, Any]:

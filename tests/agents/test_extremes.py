@@ -108,8 +108,8 @@ def test_what_does_not_fit_is_refused_in_words(name, size):
         (-1.01 * LARGEST, ValueError, "x must lie between 1e-100 and 1e\\+30 in size"),
         (0.99 * SMALLEST, ValueError, "x must lie between 1e-100 and 1e\\+30 in size, got 9.9e-101"),
         (5e-324, ValueError, "in size, got 5e-324"),
-        (10**400, ValueError, "in size, got 1000"),
-        (-(10**5_000), ValueError, "in size, got an integer of 16610 bits; try 1"),
+        (10**400, ValueError, "x must be a finite number, got 1000"),
+        (-(10**5_000), ValueError, "x must be a finite number, got an integer of 16610 bits; try 1"),
         (math.nan, ValueError, "x must be a finite number, got nan"),
         (-math.inf, ValueError, "x must be a finite number, got -inf"),
         ("0.5", TypeError, "x must be a finite number, got '0.5'"),
@@ -153,13 +153,13 @@ def test_knowledge_is_finite(piece):
     for value in [*NUMBERS, *STRANGERS]:
         with guest():
             told = getattr(agents.Knowledge(**{piece: value}), piece)
-            assert told is None or 0 <= told <= LARGEST
+            assert told is None or 0 <= told < math.inf
 
 
 @pytest.mark.parametrize("name", HOUSE)
 def test_tuning_at_the_edges_of_knowledge_is_refused_or_played(name):
     for piece in PIECES:
-        for value in (0, 1, 2, 17) if piece in COUNTS else (0, SMALLEST, 1e-30, 0.5, 1.0, LARGEST):
+        for value in (0, 1, 2, 17) if piece in COUNTS else (0, 5e-324, SMALLEST, 0.5, LARGEST, 1e308):
             with guest():
                 told = dataclasses.replace(known(K, 400), **{piece: value})
                 agent = agents.make(name, knowledge=told)
