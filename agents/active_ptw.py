@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 
@@ -68,7 +68,7 @@ def _chances(log_odds: float) -> tuple[float, float]:
 def observe(state: PartitionState, arm: int, reward: float) -> None:
     """Weigh "a segment" against "split" at every level, from the last up, and begin the intervals of the next round."""
     counts, log_odds = state.counts, state.log_odds
-    last, x = log_odds.size - 1, int(reward)
+    last, x = log_odds.size - 1, floor_within(reward, 1.0)
     below = 0.5  # the probability of the reward by the levels below; of the last level, by itself: it saw nothing yet
     for level in range(last - 1, -1, -1):
         seen = counts[level]

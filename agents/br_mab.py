@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import fraction, positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
+from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, helper, rule
 from .core.kernel import act as act_within
 from .core.kernel import forget as forget_within
 from .core.kernel import observe as observe_within
@@ -30,6 +30,7 @@ __all__ = ["BRMAB"]
 
 STORED, TAKEN = 0, 1  # columns of the books
 LONGEST = 1_000_000  # samples that an arm may keep
+FINEST_LEVEL = 1e-15  # of the tests; 1 minus a smaller one is 1
 
 
 class BRState(NamedTuple):
@@ -62,7 +63,7 @@ def observe(state: BRState, arm: int, reward: float) -> None:
     observe_within(state.inner, arm, reward)
     state.books[0, 0] += 1
     alarm = watch_within(state.detector, arm, reward)
-    count = int(state.detector.statistics[arm, COUNT])
+    count = floor_within(state.detector.statistics[arm, COUNT], COUNTABLE)
     if state.recent.shape[1] > 0:
         state.recent[arm, (count - 1) % state.recent.shape[1]] = reward
     if count > state.detector.warmup and state.books[1 + arm, TAKEN] == 0:
@@ -71,7 +72,7 @@ def observe(state: BRState, arm: int, reward: float) -> None:
         stored = state.concepts[arm, : state.books[1 + arm, STORED]]
         found = _equivalent(stored, mean, pulls[arm], state.margin, state.quantile)
         if found >= 0:
-            pulls[arm] += int(state.concepts[arm, found, 0])
+            pulls[arm] += floor_within(state.concepts[arm, found, 0], COUNTABLE)
             sums[arm] += state.concepts[arm, found, 1]
             state.books[1 + arm, TAKEN] = found + 1
     if alarm:
@@ -212,8 +213,10 @@ class BRMAB(Agent):
             raise ValueError(f"history must be at most {LONGEST}, got {self.history}; the authors keep ⌊h⌋ samples")
         self.margin = positive("margin", self.margin, allow_zero=True)
         self.level = positive("level", self.level)
-        if self.level >= 0.5:
-            raise ValueError(f"level must be below 0.5, got {self.level}; a common choice is 0.05")
+        if not FINEST_LEVEL <= self.level < 0.5:
+            raise ValueError(
+                f"level must be below 0.5, and at least {FINEST_LEVEL:g}, got {self.level}; a common choice is 0.05"
+            )
         self.xi = positive("xi", self.xi)
         self.capacity = positive_int("capacity", self.capacity)
 

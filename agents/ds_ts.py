@@ -111,10 +111,7 @@ class DSTS(Agent):
 
     def _check(self) -> None:
         self.gamma = check_discount(self.gamma)
-        hint = "rewards in [0, 1] have a scale of 0.5"
-        self.scale = positive("scale", self.scale, hint=hint)
-        if self.scale < 1e-100:
-            raise ValueError(f"scale must be at least 1e-100, got {self.scale}; {hint}")
+        self.scale = positive("scale", self.scale, hint="rewards in [0, 1] have a scale of 0.5")
 
     def _new_state(self) -> DSTSState:
         k = self.n_arms

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
 from .parts.rotting import RottingAgent
@@ -65,7 +65,7 @@ def act(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int:
         if left < count:
             count = left
             fewest = _fewest(kept, count, pulls)
-        h += 1 + int(min((threshold - (highest - lowest)) / spread, float(pulls[fewest])))
+        h += 1 + floor_within((threshold - (highest - lowest)) / spread, float(pulls[fewest]))
     forced = unseen(pulls, clock, mask)
     return forced if forced >= 0 else fewest
 

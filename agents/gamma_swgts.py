@@ -113,7 +113,7 @@ class GammaSWGTS(Agent):
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """τ = 4√(T ln T), γ = min{1/(4λ²), 1}."""
         scale = 0.5 if knowledge.subgaussian is None else knowledge.subgaussian
-        tuned: dict[str, Any] = {"gamma": min(1 / (4 * scale**2), 1.0)}
+        tuned: dict[str, Any] = {"gamma": 1.0 if scale <= 0.5 else 1 / (4 * scale**2)}
         if "window" not in given:
             tuned["window"] = suggested_window(*knowledge.need(cls.name, "horizon"))
         return tuned

@@ -99,7 +99,7 @@ def _start(pulls: IntArray, sums: FloatArray, before: FloatArray, levels: FloatA
 @helper
 def _shortest(running: IntArray) -> int:
     m = 0
-    while running[m] == 0:
+    while running[m] == 0 and m + 1 < running.size:
         m += 1
     return m
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.arguments import LARGEST
 from .core.kernel import BoolArray, FloatArray, IntArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
@@ -68,9 +69,14 @@ class Oracle(Agent):
     means: FloatArray = field(kw_only=True, repr=False)
 
     def _check(self) -> None:
-        self.means = np.asarray(self.means, dtype=np.float64)
+        try:
+            self.means = np.asarray(self.means, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError("means must be numbers, a row for each round and a column for each arm") from None
         if self.means.ndim != 2 or self.means.shape[1] != self.n_arms:
             raise ValueError(f"means must have shape (T, {self.n_arms}), got {self.means.shape}")
+        if not self.means.size or not (self.means.min() >= -LARGEST and self.means.max() <= LARGEST):
+            raise ValueError(f"means must be finite numbers of at most {LARGEST:g} in size, for one round or more")
         self.means = self.means.view()
         self.means.setflags(write=False)
 

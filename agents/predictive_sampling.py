@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.arguments import choice, positive
+from .core.arguments import choice, number, positive
 from .core.kernel import ALL, BoolArray, FloatArray, helper, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
@@ -21,6 +21,7 @@ __all__ = ["PredictiveSampling", "future_noise"]
 
 PerArm = float | Sequence[float]  # the same for all arms, or one number for each
 PHI, MEAN, DRIFT, NOISE, FUTURE = range(5)  # rows of the model
+FINEST = 1e-70  # the smallest drift
 
 
 class KalmanState(NamedTuple):
@@ -136,7 +137,7 @@ class PredictiveSampling(Agent):
 
     def _check(self) -> None:
         self.phi = self._per_arm("phi", self.phi, _inside)
-        self.mean = self._per_arm("mean", self.mean, _finite)
+        self.mean = self._per_arm("mean", self.mean, number)
         drift = np.sqrt((1 - np.square(self.phi)) / 12).tolist() if self.drift is None else self.drift
         self.drift = self._per_arm("drift", drift, _above_zero)
         self.noise = self._per_arm("noise", self.noise, _at_least_zero)
@@ -177,18 +178,11 @@ def _inside(what: str, given: object) -> float:
     return value
 
 
-def _finite(what: str, given: object) -> float:
-    value = float(given) if isinstance(given, int | float | np.number) and not isinstance(given, bool) else math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{what} must be a finite number, got {given!r}")
-    return value
-
-
 def _above_zero(what: str, given: object) -> float:
     hint = "it is the standard deviation of one round's change"
     value = positive(what, given, hint=hint)
-    if value < 1e-100:
-        raise ValueError(f"{what} must be at least 1e-100, as its square is needed, got {given!r}; {hint}")
+    if value < FINEST:
+        raise ValueError(f"{what} must be at least {FINEST:g}, as its fourth power is needed, got {given!r}; {hint}")
     return value
 
 

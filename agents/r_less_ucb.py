@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .core.arguments import positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts.forced import unseen
@@ -58,7 +58,7 @@ def observe(state: RisingState, arm: int, reward: float) -> None:
     slide(state.window, arm, reward)
     append(state.samples, arm, reward)
     n, before = state.window.pulls[arm], state.spans[arm]
-    h = int(state.epsilon * n)
+    h = floor_within(state.epsilon * n, 0.5 * n)
     _move(state.samples.values, state.blocks, arm, n, h, h > before)
     state.spans[arm] = h
     if h > 0:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, helper, rule
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
 from .parts.rotting import RottingAgent
@@ -96,7 +96,7 @@ def _seek(
         if bound < lowest:
             span, mean, lowest = h, average, bound
         elif lowest > low:
-            h += int(min(h * (bound - lowest) / (lowest - low), float(n)))
+            h += floor_within(h * (bound - lowest) / (lowest - low), float(n))
         else:
             h = n  # no mean of any window is below the lowest reward
         h += 1

@@ -114,6 +114,6 @@ class Rexp3(Agent):
             batch = positive_int("batch", given["batch"])
         else:
             horizon, variation = knowledge.need(cls.name, "horizon", "variation")
-            longest = math.ceil(k_log_k ** (1 / 3) * (horizon / variation) ** (2 / 3)) if variation > 0 else horizon
-            batch = min(horizon, longest)
+            longest = k_log_k ** (1 / 3) * (horizon / variation) ** (2 / 3) if variation > 0 else horizon
+            batch = math.ceil(min(horizon, longest))
         return {"batch": batch, "gamma": min(1.0, math.sqrt(k_log_k / ((math.e - 1) * batch)))}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import choice, fraction, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
 from .core.memory_limits import ensure_fits, grouped
 from .core.protocol import Agent
@@ -64,7 +64,7 @@ def _drawn(weights: FloatArray, held: int, left: float) -> int:
 
 def observe(state: SwitchingState, arm: int, reward: float) -> None:
     """w_j ← (1 − h) l_j w_j; the hypothesis of a change right now gets h Σ l_j w_j; beyond M, drop the lightest."""
-    x, weights, held = int(reward), state.weights, state.held[0]
+    x, weights, held = floor_within(reward, 1.0), state.weights, state.held[0]
     hits, misses = float(state.counts[x, arm]) + 1.0, float(state.counts[1 - x, arm]) + 1.0
     before = state.before
     evidence, lightest = _weigh(weights, held, hits, misses, before[x, arm], before[1 - x, arm], 1.0 - state.hazard)
@@ -163,7 +163,7 @@ def act_by_arm(state: ArmSwitchingState, mask: BoolArray, rng: np.random.Generat
 
 def observe_by_arm(state: ArmSwitchingState, arm: int, reward: float) -> None:
     """The rule of one change for all, for the arm played; any other arm may have changed unseen."""
-    x, fresh, weights, held = int(reward), state.fresh, state.weights[arm], state.held[arm]
+    x, fresh, weights, held = floor_within(reward, 1.0), state.fresh, state.weights[arm], state.held[arm]
     counts, before, total = state.counts, state.before, state.totals[arm]
     scale = (1.0 - fresh[arm]) / total if total > 0.0 else 0.0
     hits, misses = float(counts[x, arm]) + 1.0, float(counts[1 - x, arm]) + 1.0

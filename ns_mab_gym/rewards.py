@@ -17,11 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .agents.core.arguments import known_parameters, positive
+from .agents.core.arguments import LARGEST, known_parameters, positive
 from .agents.core.cards import Card, card_of
 from .agents.core.registry import Registry
 
 __all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "card", "kind", "make", "names", "register"]
+
+
+CONCENTRATIONS = 1e-3, 1e9  # for which quantiles are computed to seven digits or more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,8 @@ class Law(ABC):
         got = f"got means from {smallest:g} to {largest:g}"
         if not math.isfinite(smallest) or not math.isfinite(largest):
             raise ValueError(f"means must be finite, {got}")
+        if max(-smallest, largest) > LARGEST:
+            raise ValueError(f"means must be at most {LARGEST:g} in size, {got}; rescale them")
         if smallest < low or largest > high:
             raise ValueError(
                 f"{self.name} rewards need means in [{low:g}, {high:g}], {got}; rescale them, or use reward='gaussian'"
@@ -136,7 +141,7 @@ class Beta(Law):
     """Beta(cμ, c(1−μ)) on [0, 1]: mean μ, variance μ(1−μ)/(c+1); always 0 for μ = 0, always 1 for μ = 1.
 
     Attributes:
-        concentration: c; the larger, the closer rewards stay to their mean.
+        concentration: c, from 0.001 to 1e9; the larger, the closer rewards stay to their mean.
     """
 
     support: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -147,7 +152,9 @@ class Beta(Law):
     def __post_init__(self) -> None:
         """Check the concentration."""
         super().__post_init__()
-        positive("concentration", self.concentration)
+        low, high = CONCENTRATIONS
+        if not low <= positive("concentration", self.concentration) <= high:
+            raise ValueError(f"concentration must lie between {low:g} and {high:g}, got {self.concentration!r}")
 
     @property
     def subgaussian(self) -> float:

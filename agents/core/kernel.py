@@ -14,8 +14,9 @@ may hold other states: the functions of a detector call ``act(state.inner, mask,
 module.
 
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
-last bit); no division by zero; helpers are marked with :data:`helper`, in hot places with :data:`inlined`; these get
-arrays, not the state (passing a tuple on counts one reference for each of its arrays, which takes time).
+last bit); no division by zero; :func:`floor_within` where a float becomes an integer; helpers are marked with
+:data:`helper`, in hot places with :data:`inlined`; these get arrays, not the state (passing a tuple on counts one
+reference for each of its arrays, which takes time).
 
 >>> from typing import NamedTuple
 >>> class TurnState(NamedTuple):
@@ -43,11 +44,13 @@ from numba.extending import overload, register_jitable
 
 __all__ = [
     "ALL",
+    "COUNTABLE",
     "BoolArray",
     "FloatArray",
     "IntArray",
     "act",
     "detection",
+    "floor_within",
     "forget",
     "functions_of",
     "helper",
@@ -68,6 +71,7 @@ Forget = Callable[[Any, int], None]
 Watch = Callable[[Any, int, float], bool]
 
 ALL = -1  # stands for every arm in ``forget``
+COUNTABLE = 2.0**53  # up to which a float counts exactly
 
 # Only compiled code calls these functions, and numba need not compile doors for Python and C: a tenth of its time.
 LEAN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -172,6 +176,19 @@ def _rule_of(state: Any) -> Any:
     kind = state.instance_class
     _COMPILED.add(kind)
     return DETECTIONS[kind] if kind in DETECTIONS else RULES[kind]
+
+
+@inlined
+def floor_within(x: float, most: float) -> int:
+    """x rounded down, at least 0 and at most ``most``, which is also what NaN becomes.
+
+    Of NaN, of infinity and of numbers beyond 64 bits, compiled code would make any integer.
+
+    >>> import math
+    >>> floor_within(2.7, 9.0), floor_within(-math.inf, 9.0), floor_within(1e300, 9.0), floor_within(math.nan, 9.0)
+    (2, 0, 9, 9)
+    """
+    return int(max(0.0, min(most, x)))  # in this order: NaN is neither below ``most`` nor above 0
 
 
 def states_in(state: Any) -> Iterator[Any]:

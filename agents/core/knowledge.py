@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import positive, positive_int
+
 __all__ = ["Knowledge", "MissingKnowledgeError"]
 
 
@@ -26,6 +28,9 @@ SYMBOLS = {
     "subgaussian": "λ, the subgaussian scale of the rewards",
     "means": "the (T, K) matrix of means",
 }
+
+
+COUNTS = {"horizon": 1, "n_arms": 2, "breakpoints": 0, "switches": 0}  # and the least that each can be
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +56,15 @@ class Knowledge:
     switches: int | None = None
     subgaussian: float | None = None
     means: npt.NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the pieces that are given."""
+        for count, least in COUNTS.items():
+            if (given := getattr(self, count)) is not None:
+                object.__setattr__(self, count, positive_int(count, given, least=least))
+        for size in ("variation", "lipschitz", "subgaussian"):
+            if (given := getattr(self, size)) is not None:
+                object.__setattr__(self, size, positive(size, given, allow_zero=True, any_size=True))
 
     def need(self, agent: str, *pieces: str) -> tuple[Any, ...]:
         """Returns the named pieces; raises an error that says which are missing and what to do."""

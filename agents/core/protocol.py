@@ -11,15 +11,17 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from .arguments import as_integer, positive_int
+from .arguments import LARGEST_REWARD, MOST, as_integer, positive_int, shown
+from .arms import whole_arm
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
-from .memory_limits import DoesNotFitError, ensure_fits, grouped
+from .memory_limits import DoesNotFitError, ensure_fits
 from .saving import arrays_of, generator_state, restore_arrays, restore_generator
 
 __all__ = ["Agent", "AgentProtocol", "UnsuitableRewardsError"]
 
-ARM_BYTES = 64  # that an agent keeps for each arm at least
+MANY_ARMS = 10**6  # beyond which it is looked whether there is memory for the agent
+LEAN = 64  # bytes for each arm, which every agent needs at the least
 
 
 class UnsuitableRewardsError(ValueError):
@@ -71,8 +73,9 @@ class Agent(ABC):
     def __post_init__(self) -> None:
         """Check the parameters and get ready to play."""
         self.n_arms = positive_int("n_arms", self.n_arms, least=2)
-        ensure_fits(f"an agent for {grouped(self.n_arms)} arms", ARM_BYTES * self.n_arms, "choose fewer arms")
         try:
+            if self.n_arms > MANY_ARMS:
+                ensure_fits(f"{self.name} for {self.n_arms:,} arms", LEAN * self.n_arms, "take fewer arms")
             self._check()
             self.reset()
         except ArithmeticError:
@@ -81,8 +84,7 @@ class Agent(ABC):
             raise DoesNotFitError(f"{self.name} needs more memory than it may have with {self._given()}") from None
 
     def _given(self) -> str:
-        plain = {key: value for key, value in self.parameters.items() if not isinstance(value, np.ndarray)}
-        return ", ".join(f"{key} = {grouped(v) if type(v) is int else repr(v)}" for key, v in plain.items())
+        return ", ".join(f"{key} = {shown(value)}" for key, value in self.parameters.items())
 
     def _check(self) -> None:  # noqa: B027 - there is nothing to check in an agent without parameters
         """Check the agent's own parameters."""
@@ -113,11 +115,21 @@ class Agent(ABC):
     def reset(self, seed: int | None = None) -> None:
         """Forget everything and restart the agent's own generator from the seed."""
         self.rng = np.random.default_rng(seed)
-        self.state = self._new_state()
+        self.state = self._fitting_state()
         if type(self.state) not in RULES and type(self).act is Agent.act:
             state = type(self.state).__name__
             raise TypeError(f"{state} has no rule; say how it plays: ns_mab_gym.agents.rule({state}, act, observe)")
         self._all_arms: BoolArray = np.ones(self.n_arms, np.bool_)
+
+    def _fitting_state(self) -> Any:
+        """The state before the first round; an error in words if there is no room for it."""
+        try:
+            return self._new_state()
+        except (MemoryError, ValueError) as error:
+            sizes = [value for value in self.parameters.values() if isinstance(value, int)]
+            if isinstance(error, MemoryError) or self.n_arms * max(sizes) > MOST:  # more than NumPy can count
+                raise DoesNotFitError(f"there is no memory for {self.name} with {self._given()}; take less") from error
+            raise
 
     def act(self, observation: Any = None, *, mask: BoolArray | None = None) -> int:
         """The arm to play, from 0 to K − 1.
@@ -126,14 +138,13 @@ class Agent(ABC):
             observation: what the environment showed; bandit algorithms need none.
             mask: (K,) which arms can be played in this round; all of them if not given.
         """
-        return int(act(self.state, self._all_arms if mask is None else self._checked_mask(mask), self.rng))
+        chosen = act(self.state, self._all_arms if mask is None else self._checked_mask(mask), self.rng)
+        return whole_arm(self.name, chosen, self.n_arms)
 
     def observe(self, arm: int, reward: float) -> None:
         """Take in the reward of the arm that was played."""
         arm = self._checked_arm(arm)
-        reward = float(reward)
-        if not math.isfinite(reward):
-            raise UnsuitableRewardsError(f"a reward must be a finite number, got {reward}")
+        reward = _checked_reward(reward)
         if self.binarize:
             reward = 1.0 if self.rng.random() < reward else 0.0
         else:
@@ -197,3 +208,17 @@ class Agent(ABC):
         if checked.shape != (self.n_arms,) or not checked.any():
             raise ValueError(f"a mask needs {self.n_arms} truth values, at least one of them true, got {mask!r}")
         return checked
+
+
+def _checked_reward(given: Any) -> float:
+    try:
+        reward = math.nan if isinstance(given, str | bytes) else float(given)
+    except Exception:  # an integer beyond all floats, a text, or whatever somebody's own class raises
+        raise UnsuitableRewardsError(f"a reward must be a finite number, got {shown(given)}") from None
+    if not math.isfinite(reward):
+        raise UnsuitableRewardsError(f"a reward must be a finite number, got {shown(given)}")
+    if abs(reward) > LARGEST_REWARD:
+        raise UnsuitableRewardsError(
+            f"a reward must lie between {-LARGEST_REWARD:g} and {LARGEST_REWARD:g}, got {reward:g}; rescale the rewards"
+        )
+    return reward

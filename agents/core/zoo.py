@@ -103,10 +103,9 @@ def make(
 def _tuned(agent: Any, title: str, known: Knowledge, parameters: dict[str, Any]) -> dict[str, Any]:
     try:
         return dict(agent.tune(known, parameters))
-    except ArithmeticError:  # of whole numbers that are too long for a float
-        raise ValueError(
-            f"{title} cannot be tuned to numbers this large or small; choose a smaller horizon, or other parameters"
-        ) from None
+    except ArithmeticError:  # of whole numbers that are too long for a float, for instance
+        told = f"{title} cannot be tuned for numbers this large or small, {known}"
+        raise ValueError(f"{told}; give its parameters instead") from None
 
 
 def _asked_for(agent: type[Any], known: Knowledge) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.arguments import choice, positive_int
-from ..core.kernel import ALL, FloatArray, IntArray, detection, helper
+from ..core.kernel import ALL, COUNTABLE, FloatArray, IntArray, detection, floor_within, helper
 from ..core.knowledge import Knowledge
 from ..core.memory_limits import ensure_fits, grouped
 from .glr import check_level
@@ -42,7 +42,7 @@ def watch(state: ADWINState, arm: int, reward: float) -> bool:
     totals[SQUARES] += reward * reward
     _insert(state.buckets[arm], state.filled[arm], totals, reward)
     alarm = False
-    if int(totals[SAMPLES]) % state.every == 0:
+    if floor_within(totals[SAMPLES], COUNTABLE) % state.every == 0:
         alarm = _cut_somewhere(state.buckets[arm], state.filled[arm], totals, state.log_level, state.cut)
     return alarm
 

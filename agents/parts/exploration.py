@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.arguments import choice, fraction, positive
-from ..core.kernel import BoolArray, IntArray, helper, inlined
+from ..core.kernel import BoolArray, IntArray, floor_within, helper, inlined
 
 __all__ = ["EXPLORATION", "Exploration", "Explorer", "advance", "explored", "forget_exploration", "restart_exploration"]
 
@@ -71,11 +71,12 @@ def explored(explorer: Explorer, mask: BoolArray, rng: np.random.Generator) -> i
     arm = -1
     if kind == IN_TURN:
         rate = explorer.rate * (math.sqrt(clock[EPISODE]) if explorer.growing else 1.0)
-        arm = clock[SINCE] % max(n_arms + 1, int(min(n_arms / rate, NEVER)))
+        arm = clock[SINCE] % max(n_arms + 1, floor_within(n_arms / rate, NEVER))
     elif kind == UNIFORM:
         u = rng.random()
         if u < explorer.rate:
-            arm = min(int(u / explorer.rate * n_arms), n_arms - 1)  # u/rate is uniform too; integers() compiles slowly
+            # u/rate is uniform too; integers() compiles slowly
+            arm = floor_within(u / explorer.rate * n_arms, n_arms - 1.0)
     elif kind == DIMINISHING:
         arm = int(clock[SINCE] + 1 - clock[NEXT])
     return arm if 0 <= arm < n_arms and mask[arm] else -1
@@ -88,7 +89,7 @@ def advance(explorer: Explorer, n_arms: int) -> None:
     clock[SINCE] += 1
     if explorer.kind == DIMINISHING and clock[SINCE] + 1 == clock[NEXT] + n_arms:
         root = math.sqrt(clock[NEXT]) + 0.5 * n_arms / explorer.rate
-        clock[NEXT] = max(clock[SINCE] + 1, math.ceil(min(root * root, NEVER)))
+        clock[NEXT] = max(clock[SINCE] + 1, math.ceil(min(NEVER, root * root)))
 
 
 @helper

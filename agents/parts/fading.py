@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ..core.kernel import BoolArray, FloatArray, helper, inlined
+from ..core.kernel import BoolArray, FloatArray, floor_within, helper, inlined
 from .races import largest_beta_plain, log_norm
 
 __all__ = ["beyond", "chance_bound", "expire", "largest_fading_beta", "leader", "shelf_life"]
@@ -56,7 +56,7 @@ def chance_bound(
     if math.isnan(bounds[i]):
         bounds[i] = log_norm(successes, failures)
     log_f = successes * log_x + failures * log_1mx + bounds[i]
-    f = EXP[int(min(-log_f * STEPS, EXP.size - 1.0))] if log_f <= 0.0 else math.exp(min(log_f, 100.0))
+    f = EXP[floor_within(-log_f * STEPS, EXP.size - 1.0)] if log_f <= 0.0 else math.exp(min(log_f, 100.0))
     return f / max(slope, over_1mx)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..core.arguments import positive, positive_int
-from ..core.kernel import FloatArray, detection, helper, inlined
+from ..core.kernel import COUNTABLE, FloatArray, detection, floor_within, helper, inlined
 from ..core.knowledge import Knowledge
 from .prefixes import COUNT, SUM, Prefixes, add_sample, forget_prefixes, keep_point, new_prefixes
 
@@ -30,7 +30,7 @@ def watch(state: GLRState, arm: int, reward: float) -> bool:
     """Whether sup_s [s d(μ̂_{1:s}, μ̂_{1:n}) + (n − s) d(μ̂_{s+1:n}, μ̂_{1:n})] ≥ β(n, δ), for the arm's n samples."""
     points, kept = state.prefixes.points, state.prefixes.kept
     add_sample(points, kept, arm, reward)
-    n = int(points[arm, COUNT, kept[arm]])
+    n = floor_within(points[arm, COUNT, kept[arm]], COUNTABLE)
     alarm = False
     if n % state.every == 0:
         alarm = _changed(points[arm], kept[arm], 1.5 * math.log(n) + state.log_level)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.arguments import positive, positive_int
-from ..core.kernel import ALL, FloatArray, detection
+from ..core.kernel import ALL, COUNTABLE, FloatArray, detection, floor_within
 from ..core.knowledge import Knowledge
 from ..core.memory_limits import ensure_fits, grouped
 
@@ -34,7 +34,7 @@ def watch(state: HalvesState, arm: int, reward: float) -> bool:
     """
     memory, width = state.memory, state.samples
     half = width // 2
-    count = int(memory[arm, COUNT])
+    count = floor_within(memory[arm, COUNT], COUNTABLE)
     slot = count % width
     middle = (slot + half) % width
     memory[arm, COUNT] = count + 1

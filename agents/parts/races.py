@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from ..core.kernel import BoolArray, FloatArray, IntArray, inlined
+from ..core.kernel import BoolArray, FloatArray, IntArray, floor_within, inlined
 from .forced import highest
 
 __all__ = ["largest_beta", "largest_beta_plain", "largest_gaussian", "largest_gaussian_plain", "normal_beyond"]
@@ -37,10 +37,11 @@ def log_factorial(n: float) -> float:
 
     Not by ``math.lgamma``, whose last bit differs between Python and compiled code.
     """
+    n = max(0.0, n)  # so that the loop below ends whatever n is
     if n >= 256.0:
         return (n + 0.5) * math.log(n) - n + HALF_LOG_2PI + (1.0 - 1.0 / (30.0 * n * n)) / (12.0 * n)
     if n == math.floor(n):
-        return LOG_FACTORIAL[int(n)]  # type: ignore[no-any-return]
+        return LOG_FACTORIAL[floor_within(n, 255.0)]  # type: ignore[no-any-return]
     product = 1.0  # of the factors that shift Γ(n + 1) to where the series is accurate
     while n < 16.0:
         n += 1.0
@@ -108,7 +109,8 @@ def largest_beta(
             if math.isnan(log_norms[i]):
                 log_norms[i] = log_norm(successes, failures)
             log_f = successes * log_x + failures * log_1mx + log_norms[i]
-            f = EXP[min(int(-log_f), 63)] if log_f < -1.0 else math.exp(log_f)  # e^(−⌊−ln f⌋) ≥ f saves an exponential
+            # e^(−⌊−ln f⌋) ≥ f saves an exponential
+            f = EXP[floor_within(-log_f, 63.0)] if log_f < -1.0 else math.exp(log_f)
             p = f / slope
         if p > 0.5:
             y = rng.beta(successes + 1.0, failures + 1.0)
@@ -172,7 +174,7 @@ def largest_gaussian(
         if z < 1.0:
             normal = rng.standard_normal()
         else:
-            step = int(min(z, 8.0) * STEPS)  # bounded first: compiled code cannot turn a huge float into an int
+            step = floor_within(z * STEPS, 8.0 * STEPS)
             undisturbed *= BELOW[step]
             if u < undisturbed:
                 continue

@@ -35,7 +35,7 @@ def append(samples: Samples, arm: int, reward: float) -> None:
     """Keep one more sample of an arm."""
     count = samples.counts[arm]
     if count == samples.values.shape[1]:
-        raise IndexError(
+        raise ValueError(
             "the memory of samples is full: it holds one sample of each arm per round of the horizon that the agent "
             "was made for; make the agent with a longer horizon, or reset it between episodes"
         )

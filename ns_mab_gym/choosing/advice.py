@@ -152,7 +152,7 @@ def recommend(
         tolerance: the race stops when no candidate can be better by more than this share.
         level: the probability with which the bounds of the race may fail.
     """
-    positive_int("seed", seed, least=0)
+    positive_int("seed", seed, least=0, most=None)
     purse = Purse(seconds, least_runs(runs))
     arena = Arena(
         world, {**(env_kwargs or {}), **({} if reward is None else {"reward": reward})}, seed=seed, n_jobs=n_jobs

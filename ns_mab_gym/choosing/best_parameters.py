@@ -156,7 +156,7 @@ def tune(
         tolerance: the race stops when no candidate can be better by more than this share.
         level: the probability with which the bounds of the race may fail.
     """
-    positive_int("seed", seed, least=0)
+    positive_int("seed", seed, least=0, most=None)
     purse = Purse(budget, least_runs(runs))
     kind_of_agent(agent)
     arena = Arena(world, env_kwargs, seed=seed, n_jobs=n_jobs)

@@ -65,7 +65,7 @@ def compare(
     ('ts', ['ts', 'random'])
     """
     positive_int("runs", runs)
-    positive_int("seed", seed, least=0)
+    positive_int("seed", seed, least=0, most=None)
     job_count(n_jobs)
     venues, competitors = venues_of(worlds), competitors_of(agents, blind=blind)
     _check_rounds(rounds, venues)

@@ -184,8 +184,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Check all that can be checked without building a world."""
-        _bounded("runs", positive_int("runs", self.runs), 63)
-        _bounded("seed", positive_int("seed", self.seed, least=0), 128)
+        positive_int("runs", self.runs)
+        _bounded("seed", positive_int("seed", self.seed, least=0, most=None), 128)
         plain_text("reference", self.reference)
         _distinct("world", (world.label for world in self.worlds))
         _distinct("agent", labels := [agent.label for agent in self.agents])

@@ -70,7 +70,7 @@ def simulate(
             with that number and the number of all runs.
     """
     positive_int("runs", runs)
-    positive_int("seed", seed, least=0)
+    positive_int("seed", seed, least=0, most=None)
     positive_int("first_run", first_run, least=0)
     recording = Recording(record, rounds)
     jobs = job_count(n_jobs)

@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
+from ..agents.core.arms import UnplayableArmError, playable
 from ..agents.core.protocol import Agent, AgentProtocol
 from ..agents.parts.alarms import alarms_of, log_in
 
@@ -69,6 +70,7 @@ def run_episode(
         progress: show a progress bar.
     """
     start = first_action(env)
+    n_arms = int(env.action_space.n)  # type: ignore[attr-defined]
     check_match(env, agent)
     env_seed, agent_seed = seed_pair(int(seed)) if isinstance(seed, int | np.integer) else seed or (None, None)
     observation, info = env.reset(seed=env_seed)
@@ -79,7 +81,7 @@ def run_episode(
     bar = _bar(getattr(getattr(env.unwrapped, "world", None), "horizon", None)) if progress else None
     over = False
     while not over:
-        arm = _act(agent, observation, info)
+        arm = _act(agent, observation, info, n_arms, len(arms) + 1)
         observation, reward, terminated, truncated, info = env.step(arm + start)
         _observe(agent, arm, float(reward), info)
         arms.append(int(arm))
@@ -95,7 +97,7 @@ def run_episode(
             bar.update()
     if bar is not None:
         bar.close()
-    played = _trajectory(arms, rewards, gaps, int(env.action_space.n))  # type: ignore[attr-defined]
+    played = _trajectory(arms, rewards, gaps, n_arms)
     if log is None:
         return played
     alarms = alarms_of(log)
@@ -138,10 +140,13 @@ def first_action(env: gym.Env[Any, Any]) -> int:
     return int(env.action_space.start)
 
 
-def _act(agent: AgentProtocol, observation: Any, info: dict[str, Any]) -> int:
-    if "mask" in info:
-        return agent.act(observation, mask=info["mask"])  # type: ignore[call-arg]
-    return agent.act(observation)
+def _act(agent: AgentProtocol, observation: Any, info: dict[str, Any], n_arms: int, round_: int) -> int:
+    try:
+        masked = {"mask": info["mask"]} if "mask" in info else {}
+        chosen = agent.act(observation, **masked)
+    except UnplayableArmError as error:
+        raise error.in_round(round_) from None
+    return playable(getattr(agent, "name", type(agent).__name__), chosen, n_arms, round_)
 
 
 def _observe(agent: AgentProtocol, arm: int, reward: float, info: dict[str, Any]) -> None:

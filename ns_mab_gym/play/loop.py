@@ -23,10 +23,8 @@ from .fingerprints import fingerprint
 __all__ = ["best_means", "law_code", "loop_for"]
 
 BERNOULLI, GAUSSIAN, BETA = range(3)
-# Constants of each compiled loop, which drop what it does not need:
-CHECKED = True  # whether the arms that an agent chooses are looked at
+# A constant of each compiled loop, which drops what it does not need:
 QUANTILES = True  # whether rewards are drawn through the quantiles of Beta laws, which take a second to compile
-HOUSE = __name__.partition(".")[0]
 
 
 def law_code(law: Law) -> tuple[int, float] | None:
@@ -70,16 +68,19 @@ def _play(
     suboptimal: npt.NDArray[np.int64],  # (K,) out
     arms: npt.NDArray[np.int64],  # (T,) out, or empty
     rewards: npt.NDArray[np.float64],  # (T,) out, or empty
-) -> None:
-    """Act, draw a reward and observe it in every round of the means; results go into the arrays marked as out."""
+) -> tuple[int, float]:
+    """Act, draw a reward and observe it in every round of the means; results go into the arrays marked as out.
+
+    Returns how many rounds were played, and what the agent chose then if it is no arm: fewer than T were played.
+    """
     horizon, n_arms = means.shape
     total = 0.0
     noted = 0
     for t in range(horizon):
-        arm = act(state, mask, rng)
-        if CHECKED:  # noqa: SIM102 - numba drops the whole block where this is False, but not half of a condition
-            if arm < 0 or arm >= n_arms:  # else compiled code would read and write beyond the arrays
-                raise IndexError("the agent chose an arm that the world does not have; arms are 0 to K - 1")
+        chosen = act(state, mask, rng)
+        if not 0 <= chosen < n_arms or int(chosen) != chosen:
+            return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
+        arm = int(chosen)
         mu = means[t, arm]
         if QUANTILES:  # noqa: SIM108 - numba drops the branch of a statement, but not that of an expression
             reward = draw_beta(parameter, mu, luck)
@@ -98,6 +99,7 @@ def _play(
         if rounds[noted] == t + 1:
             regret[noted] = total
             noted += 1
+    return horizon, 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -140,9 +142,7 @@ def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], quanti
     variant = "beta_" if quantiles else ""
     title = f"play_{variant}{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_{names[:8]}_"
     made_of = fingerprint([_play, beta_quantile, *rules], kinds)
-    # The rules of this package choose arms that exist, as tests show; for others it is checked, which takes time.
-    checked = any(rule.__module__.partition(".")[0] != HOUSE for rule in rules)
-    scope = globals() | {"CHECKED": checked, "QUANTILES": quantiles}
+    scope = globals() | {"QUANTILES": quantiles}
     played = FunctionType(_play.__code__, scope, title + made_of[:16])
     played.__qualname__ = played.__name__  # numba names its cache files after it
     played.__module__ = _play.__module__

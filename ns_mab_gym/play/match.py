@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gymnasium.utils import seeding
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
+from ..agents.core.arms import UnplayableArmError, spelled_arm
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.zoo import check_parameters, kind, make
 from ..envs.bandit import NSBanditEnv, drawn_means, streams
@@ -117,6 +118,8 @@ class Match:
 
     def play_compiled(self, runs: Runs, run: int) -> float:
         """Play one run in the compiled loop, into its rows of the record; returns the seconds spent in the loop."""
+        from numba.core.errors import NumbaError
+
         from ..agents.core.kernel import states_in
         from ..agents.parts.alarms import alarms_in
         from .loop import law_code, loop_for
@@ -136,11 +139,16 @@ class Match:
         rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
         loop = loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name, code[0])
         began = time.perf_counter()
-        loop(
-            agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
-            runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
-        )  # fmt: skip
+        try:
+            rounds, chosen = loop(
+                agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
+                runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
+            )  # fmt: skip
+        except NumbaError as error:
+            raise _not_compiled(agent, error) from error
         seconds = time.perf_counter() - began
+        if rounds < len(means):
+            raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], rounds + 1)
         note_alarms(runs, run, alarms_in(agent.state))
         return seconds
 
@@ -170,6 +178,19 @@ def _plays_a_rule(kind: type) -> bool:
     from ..agents.core.protocol import Agent
 
     return issubclass(kind, Agent) and kind.act is Agent.act and kind.observe is Agent.observe
+
+
+def _not_compiled(agent: Any, error: Exception) -> Exception:
+    """Why the rule of an agent cannot be compiled, in words: what it chooses is no number, or what numba says."""
+    try:
+        agent.act()
+    except UnplayableArmError as unplayable:
+        return unplayable.in_round(1)
+    reason = next((line for line in str(error).splitlines() if line and "pipeline" not in line), type(error).__name__)
+    return TypeError(
+        f"numba cannot compile the rule of {agent.name}: {reason}; write it with what numba knows, or override act() "
+        f"and observe(), which are then played as they are"
+    )
 
 
 def _wrapper(env: gym.Env[Any, Any]) -> str | None:

@@ -95,7 +95,7 @@ def describe(means: npt.ArrayLike, *, agent: str | None = None, delta: float | N
     matrix = as_means(means)
     lead = leaders(matrix)
     spread = float(matrix.max() - matrix.min())
-    threshold = positive("delta (Δ′)", delta) if delta is not None else spread / 20 or 1.0
+    threshold = positive("delta (Δ′)", delta, any_size=True) if delta is not None else spread / 20 or 1.0
     growth = tie_growth(matrix, threshold)
     recommended = recommend_window(matrix, agent or ("beta-swts" if _bernoulli(matrix) else "gamma-swgts"))
     tied = int(np.count_nonzero(lead.best == lead.rival))

@@ -74,12 +74,12 @@ class OrderFacts:
         if self.window is not None:
             positive_int("window (τ)", self.window)
         if self.delta is not None:
-            positive("delta (Δ′)", self.delta)
+            positive("delta (Δ′)", self.delta, any_size=True)
         if self.tie_power is not None:
             fraction("tie_power (β)", self.tie_power)
         for name in ("variation", "lipschitz", "tie_factor"):
             if getattr(self, name) is not None:
-                positive(f"{name} ({SYMBOLS[name]})", getattr(self, name), allow_zero=True)
+                positive(f"{name} ({SYMBOLS[name]})", getattr(self, name), allow_zero=True, any_size=True)
 
 
 def order_facts(

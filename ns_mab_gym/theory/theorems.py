@@ -159,7 +159,7 @@ def bounds(
     taus = as_windows(list(windows), len(matrix))
     learner = as_learner(agent, gamma, subgaussian, matrix)
     choice("setting", setting, SETTINGS)
-    threshold = 0.0 if delta is None else positive("delta (Δ′)", delta)
+    threshold = 0.0 if delta is None else positive("delta (Δ′)", delta, any_size=True)
     choice("breakpoints", breakpoints, DEFINITIONS)
     if setting == "smooth":
         terms = smooth_terms(matrix, taus, threshold, pairs)

@@ -28,7 +28,7 @@ def near_ties(means: npt.ArrayLike, delta: float, *, pairs: str = "all") -> Mask
     array([ True, False])
     """
     matrix = as_means(means)
-    return _closest(matrix, choice("pairs", pairs, PAIRS)) < positive("delta (Δ′)", delta)
+    return _closest(matrix, choice("pairs", pairs, PAIRS)) < positive("delta (Δ′)", delta, any_size=True)
 
 
 def _closest(matrix: Floats, pairs: str) -> Floats:

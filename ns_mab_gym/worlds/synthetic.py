@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..agents.core.arguments import positive, positive_int
+from ..agents.core.arguments import positive, positive_int, shown
 from ..means import variation
 from .world import BLOCK, FloatArray, World
 
@@ -29,8 +29,11 @@ class Stationary(World):
         """Check that there are at least two means and that all are finite."""
         super().__post_init__()
         if not isinstance(self.mu, Iterable) or not all(isinstance(m, int | float | np.number) for m in self.mu):
-            raise TypeError(f"mu must be a sequence of numbers, one per arm, got {self.mu!r}")
-        object.__setattr__(self, "mu", tuple(float(m) for m in self.mu))
+            raise TypeError(f"mu must be a sequence of numbers, one per arm, got {shown(self.mu)}")
+        try:
+            object.__setattr__(self, "mu", tuple(float(m) for m in self.mu))
+        except OverflowError:  # an integer beyond all floats
+            raise ValueError(f"mu must be finite, got {shown(self.mu)}") from None
         positive_int("the number of means in mu", len(self.mu), least=2)
         if not np.isfinite(self.mu).all():
             raise ValueError(f"mu must be finite, got {self.mu!r}")

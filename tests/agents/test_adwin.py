@@ -74,7 +74,7 @@ def test_alarms_are_those_of_the_definition(cut, every, per_row):
 @pytest.mark.parametrize("per_row", [2, 5])
 def test_the_histogram_holds_the_sums_of_its_buckets(per_row):
     values = np.random.default_rng(1).random(777)
-    state = ADWIN(delta=1e-300, per_row=per_row).new_state(1)
+    state = ADWIN(delta=1e-100, per_row=per_row).new_state(1)
     for value in values:
         watch(state, 0, value)
     assert state.filled.max() <= per_row
@@ -96,7 +96,7 @@ def test_a_full_histogram_forgets_its_oldest_bucket(monkeypatch):
     """With room for 2 · (2³ − 1) samples it holds the latest, and its totals are theirs."""
     monkeypatch.setattr(adwin, "LONGEST", 14)
     values = np.random.default_rng(2).random(100)
-    state = ADWIN(delta=1e-300, per_row=2).new_state(1)
+    state = ADWIN(delta=1e-100, per_row=2).new_state(1)
     assert state.filled.shape == (1, 3)
     for value in values:
         watch(state, 0, value)
@@ -154,7 +154,7 @@ def test_adr_ts_forgets_everything_when_one_arm_changes():
 
 
 def test_adr_ts_forces_nothing_and_without_alarms_is_ts():
-    agent, plain = agents.make("adr-ts", 4, delta=1e-300), agents.make("ts", 4)
+    agent, plain = agents.make("adr-ts", 4, delta=1e-100), agents.make("ts", 4)
     luck = np.random.default_rng(1)
     for each in (agent, plain):
         each.reset(seed=3)

@@ -117,7 +117,7 @@ def test_what_a_full_memory_keeps():
     """Sums of what came before, every one of the first samples, and gaps of at most ε times the nearer end."""
     rng = np.random.default_rng(1)
     values = (rng.random(50_000) < 0.3).astype(float)
-    state = GLR(delta=1e-300, every=10, splits=10, memory=1024).new_state(1)
+    state = GLR(delta=1e-100, every=10, splits=10, memory=1024).new_state(1)
     assert _watch_all(state, values[:10_230]) == 0
     kept = state.prefixes.kept[0]
     np.testing.assert_array_equal(state.prefixes.points[0, COUNT, :kept], np.arange(10, 10_231, 10))
@@ -138,7 +138,7 @@ def test_a_thinned_grid_finds_almost_the_largest_statistic():
     rng = np.random.default_rng(2)
     for change in (300, 3_000, 10_000, 19_000, 19_900):
         values = (rng.random(20_000) < np.where(np.arange(20_000) < change, 0.5, 0.3)).astype(float)
-        state = GLR(delta=1e-300, every=30_000, splits=1, memory=1024).new_state(1)
+        state = GLR(delta=1e-100, every=30_000, splits=1, memory=1024).new_state(1)
         _watch_all(state, values)
         total = values.cumsum()
         n, mean = 20_000, total[-1] / 20_000
@@ -211,7 +211,7 @@ def test_bad_parameters(parameter, value, error, words):
         agents.make("glr-ts", 3, 1_000, **{parameter: value})
 
 
-@pytest.mark.parametrize(("factor", "delta"), [(1e300, 1e-300), (0.1, 0.1), (0.1, 0.2), (5e-324, 0.5)])
+@pytest.mark.parametrize(("factor", "delta"), [(0.1, 0.1), (0.1, 0.2), (1e-100, 0.5)])
 def test_thresholds_without_a_positive_logarithm(factor, delta):
     words = f"factor/delta must be finite and above 1, got factor={factor} and delta={delta}; factor is 1 in the auth"
     with pytest.raises(ValueError, match=re.escape(words)):

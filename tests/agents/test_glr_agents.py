@@ -121,7 +121,7 @@ def test_no_arm_is_left_out_when_all_are_played_in_an_even_period():
 
 
 def test_without_alarms_and_exploration_glr_ts_is_ts_to_the_bit():
-    agent, plain = agents.make("glr-ts", K, 1_000, delta=1e-300, rate=0.0), agents.make("ts", K)
+    agent, plain = agents.make("glr-ts", K, 1_000, delta=1e-100, rate=0.0), agents.make("ts", K)
     assert play(agent, 1_500) == play(plain, 1_500)
     for key, value in plain.state_dict().items():
         if key.startswith("state."):

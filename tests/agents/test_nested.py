@@ -115,14 +115,14 @@ def test_a_full_memory_says_so_in_python():
     for _ in range(5):
         agent.observe(0, 1.0)
     agent.observe(1, 1.0)  # of another arm there is room
-    with pytest.raises(IndexError) as error:
+    with pytest.raises(ValueError, match="full") as error:
         agent.observe(0, 1.0)
     assert str(error.value) == FULL
 
 
 def test_a_full_memory_says_so_in_the_compiled_loop():
     agent = PageHinkley(10, inner="ts", horizon=100, threshold=1e9)
-    with pytest.raises(IndexError) as error:
+    with pytest.raises(ValueError, match="full") as error:
         nsb.simulate(WORLD, agent, runs=1)
     assert str(error.value) == FULL
     with pytest.raises(ValueError, match="horizon must be a positive integer, got 0"):

@@ -165,5 +165,5 @@ def test_a_memory_that_is_full_says_so():
     agent = agents.RLessUCB(2, horizon=5)
     for _ in range(5):
         agent.observe(0, 1.0)
-    with pytest.raises(IndexError, match="make the agent with a longer horizon"):
+    with pytest.raises(ValueError, match="make the agent with a longer horizon"):
         agent.observe(0, 1.0)

@@ -99,8 +99,8 @@ def test_a_base_that_restarts_by_itself_or_does_not_learn_is_refused(base):
 
 
 def test_numbers_that_no_formula_can_take_are_named():
-    with pytest.raises(ValueError, match=r"raw-ucb cannot compute with numbers this large or small: .*sigma = 1e"):
-        agents.make("raw-ucb", 3, 1_000, sigma=1e200)
+    with pytest.raises(ValueError, match=r"sw-lb-sda cannot compute with numbers this .*exponent = 1e"):
+        agents.make("sw-lb-sda", 3, 1_000, exponent=1e30)
 
 
 @pytest.mark.parametrize("name", ["glr-ts", "glr-klucb", "restarting"])
