@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import admissible
 from .core.kernel import BoolArray, FloatArray, IntArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
@@ -37,6 +38,7 @@ def observe(state: OracleState, arm: int, reward: float) -> None:
     """Do nothing: the agent knows the means already."""
 
 
+admissible(OracleState)
 rule(OracleState, act, observe)
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.arguments import positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
@@ -106,6 +107,14 @@ def forget(state: RisingState, arm: int) -> None:
             state.lines[:, i] = 0.0
 
 
+def _claims(state: RisingState, facts: Facts) -> Claims:
+    """There is a sample for every pull, and blocks have their share of them."""
+    pulls = state.window.pulls
+    yield "samples", (state.samples.counts == pulls).all(), "one sample for every pull"
+    yield "spans", state.spans == (state.epsilon * pulls).astype(np.int64), "the share epsilon of the pulls"
+
+
+admissible(RisingState, _claims)
 rule(RisingState, act, observe, forget)
 
 

@@ -11,10 +11,20 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from .admission import Facts, check_state
 from .arguments import as_integer, positive_int
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
-from .saving import arrays_of, generator_state, restore_arrays, restore_generator
+from .saving import (
+    arrays_of,
+    check_keys,
+    check_parameter,
+    generator_from,
+    generator_state,
+    plain_value,
+    saved_arrays,
+    with_arrays,
+)
 
 __all__ = ["Agent", "AgentProtocol", "UnsuitableRewardsError"]
 
@@ -160,17 +170,30 @@ class Agent(ABC):
         return {"agent": self.name, **parameters, **arrays, "generator": generator_state(self.rng)}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Continue where an agent with the same parameters was when :meth:`state_dict` was called."""
+        """Continue where an agent with the same parameters was when :meth:`state_dict` was called.
+
+        Everything is checked before anything changes: a dictionary that :meth:`state_dict` could not have returned
+        gives a ValueError that says what is wrong with it, and leaves the agent as it was.
+        """
         mine = self.state_dict()
-        if missing := sorted(mine.keys() ^ saved.keys()):
-            raise ValueError(
-                f"not a saved {self.name}: {missing[0]!r} is missing on one side; save it with state_dict()"
-            )
+        check_keys(self.name, saved, mine)
         for key in mine:
-            if key.startswith(("agent", "parameter.")) and not np.array_equal(saved[key], mine[key]):
-                raise ValueError(f"saved with {key} = {saved[key]}, this agent has {mine[key]}; make it the same first")
-        restore_arrays(self.state, saved)
-        restore_generator(self.rng, saved["generator"])
+            if key.startswith(("agent", "parameter.")):
+                check_parameter(saved, key, mine[key])
+        state = with_arrays(self.state, saved_arrays(arrays_of(self.state), saved))
+        rng = generator_from(plain_value(saved, "generator"))
+        check_state(state, self._facts(), self.state)
+        self.state, self.rng = state, rng
+
+    def _facts(self) -> Facts:
+        """What is known about the rewards that can be in a state."""
+        for support in ((-math.inf, math.inf), (0.0, 1.0)):
+            try:
+                self.check_rewards(support, False)
+            except UnsuitableRewardsError:
+                continue
+            return Facts(self.n_arms, *((0.0, 1.0) if self.binarize else support), whole=self.binarize)
+        return Facts(self.n_arms, 0.0, 1.0, whole=True)
 
     def _checked_arm(self, arm: Any) -> int:
         try:

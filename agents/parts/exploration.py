@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import MOST, Claims, Facts, admissible
 from ..core.arguments import choice, fraction, positive
 from ..core.kernel import BoolArray, IntArray, helper, inlined
 
@@ -27,6 +28,21 @@ class Explorer(NamedTuple):
     rate: float
     growing: bool
     since_restart: bool
+
+
+def _claims(explorer: Explorer, facts: Facts) -> Claims:
+    """Episodes and turns are counted from 1 on, and the next turn is not over."""
+    since, episode, following = (int(count) for count in explorer.clock)
+    yield (
+        "clock",
+        0 <= since <= MOST and 1 <= episode <= MOST and 1 <= following <= NEVER,
+        "rounds from 0, turns from 1",
+    )
+    ahead = explorer.kind != DIMINISHING or since + 1 < following + facts.n_arms
+    yield "clock", ahead, "a turn that is not over"
+
+
+admissible(Explorer, _claims, free=("clock",))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 
 __all__ = ["Totals", "add_to_totals", "forget_totals", "last_sum", "new_totals"]
@@ -16,6 +17,13 @@ class Totals(NamedTuple):
 
     values: FloatArray  # (K, capacity + 1)
     ends: IntArray  # (K,) the place of the latest total
+
+
+def _claims(totals: Totals, facts: Facts) -> Claims:
+    yield "ends", totals.ends < totals.values.shape[1], "a place of the ring"
+
+
+admissible(Totals, _claims)
 
 
 def new_totals(n_arms: int, capacity: int) -> Totals:
