@@ -29,19 +29,20 @@ __all__ = ["MOST", "Claims", "Facts", "admissible", "check_state", "close", "is_
 
 Claims = Iterator[tuple[str, Any, str]]
 MOST = 2**53  # what is counted stays below: floats are exact as integers up to here, and 64 bits never overflow
+LARGEST = 1e150  # what is measured stays below: squares of it do not overflow
 
 
 class Facts(NamedTuple):
     """What is known about the agent whose state is looked at."""
 
     n_arms: int
-    lowest: float = -np.inf  # of the rewards that it takes
-    highest: float = np.inf
+    lowest: float = -LARGEST  # of the rewards that it takes
+    highest: float = LARGEST
     whole: bool = False  # whether all rewards are 0 or 1
 
     def rewards(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which of these can be rewards."""
-        possible = np.isfinite(values) & (values >= self.lowest) & (values <= self.highest)
+        possible = (values >= self.lowest) & (values <= self.highest)
         return possible & is_whole(values) if self.whole else possible
 
     def sums(self, sums: npt.NDArray[np.float64], counts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -49,9 +50,7 @@ class Facts(NamedTuple):
         if self.whole:
             return is_whole(sums) & (sums >= 0) & (sums <= counts)
         slack = 1e-9 * (1.0 + counts)
-        low = sums >= self.lowest * counts - slack if np.isfinite(self.lowest) else np.isfinite(sums)
-        high = sums <= self.highest * counts + slack if np.isfinite(self.highest) else np.isfinite(sums)
-        return np.asarray(low & high & ((counts > 0) | (np.abs(sums) <= slack)))
+        return np.asarray((sums >= self.lowest * counts - slack) & (sums <= self.highest * counts + slack))
 
 
 class Admission(NamedTuple):
@@ -74,7 +73,7 @@ def admissible(
     constant: tuple[str, ...] = (),
     parts: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> None:
-    """Declare which states of this class can be. Integers must be at least 0, and numbers finite, whatever is claimed.
+    """Declare which states of this class can be. Integers must be at least 0, and other numbers at most 1e150 in size.
 
     Args:
         state: the class of the state.
@@ -124,16 +123,16 @@ def _usual(state: Any, own: Any, declared: Admission) -> Claims:
         if name in declared.constant:
             yield name, value == getattr(own, name), "what this agent has, as it never changes"
         elif name not in declared.free and value.dtype.kind == "f":
-            yield name, np.isfinite(value), "a finite number"
+            yield name, np.abs(value) <= LARGEST, f"a number of at most {LARGEST:g} in size"
         elif name not in declared.free and value.dtype.kind == "i":
             yield name, (value >= 0) & (value <= MOST), f"an integer from 0 to {MOST}"
 
 
-def _insist(name: str, value: npt.NDArray[Any], holds: Any, words: str) -> None:
+def _insist(name: str, value: Any, holds: Any, words: str) -> None:
     if np.all(holds):
         return
     place, given = "", "inconsistent"
-    if np.shape(holds) == value.shape:
+    if np.shape(holds) == getattr(value, "shape", None):
         first = tuple(int(n) for n in np.argwhere(~np.asarray(holds))[0])
         place, given = str(list(first)), f"{value[first]}"
     raise ValueError(f"saved {name}{place} is {given} and must be {words}; load only what state_dict() returned")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from abc import ABC, abstractmethod
@@ -187,13 +188,13 @@ class Agent(ABC):
 
     def _facts(self) -> Facts:
         """What is known about the rewards that can be in a state."""
-        for support in ((-math.inf, math.inf), (0.0, 1.0)):
-            try:
-                self.check_rewards(support, False)
-            except UnsuitableRewardsError:
-                continue
-            return Facts(self.n_arms, *((0.0, 1.0) if self.binarize else support), whole=self.binarize)
-        return Facts(self.n_arms, 0.0, 1.0, whole=True)
+        everything = Facts(self.n_arms)
+        fractions, binary = everything._replace(lowest=0.0, highest=1.0), Facts(self.n_arms, 0.0, 1.0, whole=True)
+        for facts in () if self.binarize else (everything, fractions):
+            with contextlib.suppress(UnsuitableRewardsError):
+                self.check_rewards((facts.lowest, facts.highest), False)
+                return facts
+        return binary
 
     def _checked_arm(self, arm: Any) -> int:
         try:

@@ -40,8 +40,8 @@ def _claims(memory: Discounted, facts: Facts) -> Claims:
     pulls, sums, rounds = memory.pulls, memory.sums, memory.clock[ROUNDS]
     yield "pulls", (pulls >= 0) & (pulls <= rounds) & ((pulls == 0) | (1.0 / pulls < np.inf)), "a count of the rounds"
     means = np.where(pulls > 0, sums / pulls, 0.0)
-    possible = (means >= facts.lowest) & (means <= facts.highest) & np.isfinite(means)
-    yield "sums", possible & ((pulls > 0) | (sums == 0)), "the sum of that many rewards"
+    possible = (means >= facts.lowest) & (means <= facts.highest) & ((pulls > 0) | (sums == 0))
+    yield "sums", possible, "the sum of that many rewards"
     yield "clock", memory.clock[SEEN:] <= rounds, "rounds that were played"
 
 
