@@ -11,7 +11,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .agents.core.arguments import known_parameters, positive
 from .agents.core.cards import Card, card_of
+from .agents.core.parameter_types import typed
 from .agents.core.registry import Registry
 
 __all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "card", "kind", "make", "names", "register"]
@@ -208,4 +209,4 @@ def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
         return make(described.pop("name", None), **(described | parameters))
     found = type(law) if isinstance(law, Law) else kind(law)
     known_parameters(f"reward law {found.name or found.__name__!r}", parameters, found.parameters())
-    return dataclasses.replace(law, **parameters) if isinstance(law, Law) else found(**parameters)
+    return typed(found, parameters, lambda: replace(law, **parameters) if isinstance(law, Law) else found(**parameters))

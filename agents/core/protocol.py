@@ -16,6 +16,7 @@ from .admission import Facts, check_state
 from .arguments import as_integer, positive_int
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
+from .parameter_types import check_types, checking_types
 from .saving import (
     arrays_of,
     check_keys,
@@ -80,7 +81,10 @@ class Agent(ABC):
         """Check the parameters and get ready to play."""
         self.n_arms = positive_int("n_arms", self.n_arms, least=2)
         try:
-            self._check()
+            with checking_types(type(self), self.parameters):
+                self._check()
+            check_types(type(self), self.parameters)
+            vars(self).update((k, bool(v)) for k, v in self.parameters.items() if isinstance(v, np.bool_))
             self.reset()
         except OverflowError:
             given = ", ".join(f"{key} = {value!r}" for key, value in self.parameters.items())

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.admission import MOST, Claims, Facts, admissible
 from ..core.arguments import choice, fraction, positive
 from ..core.kernel import BoolArray, IntArray, helper, inlined
+from ..core.parameter_types import check_types
 
 __all__ = ["EXPLORATION", "Exploration", "Explorer", "advance", "explored", "forget_exploration", "restart_exploration"]
 
@@ -67,8 +68,7 @@ class Exploration:
 
     def __post_init__(self) -> None:
         choice("exploration", self.kind, EXPLORATION)
-        if not isinstance(self.growing, bool):
-            raise TypeError(f"growing must be True or False, got {self.growing!r}; in commands, write growing=true")
+        check_types(Exploration, {"growing": self.growing})
         if self.kind == "diminishing":
             positive("rate", self.rate, allow_zero=True)
         else:

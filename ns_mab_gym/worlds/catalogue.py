@@ -7,6 +7,7 @@ from typing import Any
 
 from ..agents.core.arguments import known_parameters
 from ..agents.core.cards import Card, card_of
+from ..agents.core.parameter_types import typed
 from ..agents.core.registry import Registry
 from .world import World
 
@@ -58,4 +59,4 @@ def make(world: World | str | Mapping[str, Any], **parameters: Any) -> World:
         return make(described.pop("name", None), **(described | parameters))
     found = kind(world)
     known_parameters(f"world {world!r}", parameters, found.parameters())
-    return found(**parameters)
+    return typed(found, parameters, lambda: found(**parameters))
