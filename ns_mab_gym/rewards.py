@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .agents.core.arguments import known_parameters, positive
-from .agents.core.cards import Card, card_of
+from .agents.core.cards import Card, card_of, docstring_of
 from .agents.core.parameter_types import typed
 from .agents.core.registry import Registry
 
@@ -193,8 +193,8 @@ def card(name: str) -> Card:
     law = kind(name)
     low, high = law.support
     rewards = "0 or 1" if law.binary else f"in [{low:g}, {high:g}]"
-    scale = " ".join((law.subgaussian.__doc__ or "not stated").split())
-    return card_of(name, law, {"rewards": rewards, "scatter": f"λ²-subgaussian with {scale}"})
+    scale = " ".join(docstring_of(law.subgaussian).split())
+    return card_of(name, law, {"rewards": rewards, "scatter": f"λ²-subgaussian with {scale or 'λ not stated'}"})
 
 
 def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:

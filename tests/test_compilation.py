@@ -161,9 +161,7 @@ def test_a_program_without_a_cache_gives_the_same_numbers():
 
 def test_every_function_that_is_kept_on_disk_goes_through_here():
     root = Path(compilation.__file__).parent
-    makers = {
-        str(file.relative_to(root))
-        for file in root.rglob("*.py")
-        if "njit" in (text := file.read_text()) or "cache=True" in text or "import jit" in text
-    }
-    assert makers == {"compilation.py"}
+    sources = [*root.rglob("*.py"), *(root / "agents").resolve().rglob("*.py")]
+    texts = {file.name: file.read_text() for file in sources if file.name != "compilation.py"}
+    assert len(texts) > 200
+    assert not [name for name, text in texts.items() if "njit" in text or "cache=True" in text or "import jit" in text]
