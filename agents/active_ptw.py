@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible, is_whole
 from .core.arguments import positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
@@ -103,6 +104,17 @@ def forget(state: PartitionState, arm: int) -> None:
         state.counts[:, :, arm] = 0.0
 
 
+def _claims(state: PartitionState, facts: Facts) -> Claims:
+    """No interval has seen more rounds than lie between its beginning and now."""
+    last = state.log_odds.size - 1
+    yield "log_odds", np.append(np.isfinite(state.log_odds[:-1]), state.log_odds[-1] == np.inf), "finite but the last"
+    yield "counts", is_whole(state.counts), "a number of rewards"
+    lengths = [1 << (last - level) for level in range(last + 1)]
+    seen = np.array([int(state.clock[0]) % length for length in lengths])
+    yield "counts", state.counts.sum(axis=(1, 2)) <= seen, "at most the rounds of the interval"
+
+
+admissible(PartitionState, _claims, free=("log_odds",))
 rule(PartitionState, act, observe, forget)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numba.extending import overload
 
 from .beta_swts import BetaState, BetaSWTS
+from .core.admission import Claims, Facts, admissible
 from .core.arguments import choice, fraction, known_parameters, positive_int
 from .core.kernel import ALL, INLINED, BoolArray, FloatArray, IntArray, act, forget, helper, inlined, observe, rule
 from .core.knowledge import Knowledge
@@ -18,7 +19,7 @@ from .core.protocol import Agent
 from .gamma_swgts import GammaSWGTS, GaussianState
 from .kl_ucb import KLState
 from .parts.calls import read_call, spell_call
-from .parts.weights import Weights, draw_arm, multiply, new_weights, reset_weights
+from .parts.weights import Weights, draw_arm, multiply, new_weights, probability_claims, reset_weights
 from .parts.windows import Window
 from .sw_kl_ucb import SWKLUCB
 from .sw_ucb import SWUCB, UCBState
@@ -134,6 +135,25 @@ def _forget(state: BlockState, arm: int) -> None:
         forget(shortened(state.inner, _window(state.windows, max(0, state.clock[CHOSEN]))), arm)
 
 
+def _parts(state: BlockState) -> dict[str, Any]:
+    """The base on the window of this block."""
+    chosen = min(max(0, int(state.clock[CHOSEN])), state.windows.size)
+    return {"inner": shortened(state.inner, _window(state.windows, chosen)), "weights": state.weights}
+
+
+def _claims(state: BlockState, facts: Facts) -> Claims:
+    """A window is chosen when a block begins, and the base has seen the rounds of this block."""
+    rounds, chosen, ring = state.clock[ROUNDS], state.clock[CHOSEN], state.inner.window.arms
+    yield "clock", 0 <= rounds < state.windows[-1], "fewer rounds than a block has"
+    yield "clock", UNDRAWN <= chosen <= state.windows.size and (chosen >= 0 or rounds == 0), "a window of this block"
+    yield "clock", rounds == state.inner.window.clock[ROUNDS], "the rounds that the base has seen"
+    yield "inner", ((ring >= -1) & (ring < facts.n_arms)).all(), "an agent whose ring holds arms"
+    yield from probability_claims(state.probabilities, state.gamma)
+    drawn = not 0 <= chosen < state.windows.size or state.probabilities[chosen] > 0
+    yield "probabilities", drawn, "above 0 for the window that was drawn"
+
+
+admissible(BlockState, _claims, free=("clock",), constant=("windows",), parts=_parts)
 rule(BlockState, _act, _observe, _forget)
 
 

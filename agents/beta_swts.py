@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible, close
 from .core.kernel import ALL, BoolArray, FloatArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .core.tuning import suggested_window
-from .parts.races import largest_beta
+from .parts.races import largest_beta, log_norm
 from .parts.windows import Window, check_window, forget_rounds, new_window, slide
 
 __all__ = ["BetaSWTS"]
@@ -60,6 +61,15 @@ def forget(state: BetaState, arm: int) -> None:
             _update(state.means, state.log_norms, state.window, i)
 
 
+def _claims(state: BetaState, facts: Facts) -> Claims:
+    """Means and log normalisers are those of the window; what was not needed yet is NaN."""
+    pulls, sums = state.window.pulls, state.window.sums
+    yield "means", state.means == (sums + 1.0) / (pulls + 2.0), "(S + 1)/(N + 2)"
+    exact = np.array([log_norm(float(s), float(n - s)) for n, s in zip(pulls, sums, strict=True)])
+    yield "log_norms", np.isnan(state.log_norms) | close(state.log_norms, exact), "NaN, or -ln B(S + 1, N - S + 1)"
+
+
+admissible(BetaState, _claims, free=("log_norms",))
 rule(BetaState, act, observe, forget)
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible, is_whole
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, helper, rule
 from .core.kernel import act as act_within
@@ -138,6 +139,19 @@ def forget(state: BRState, arm: int) -> None:
         state.books[0, 0] = 0
 
 
+def _claims(state: BRState, facts: Facts) -> Claims:
+    """Books tell how many concepts an arm has, each of at least one sample."""
+    stored, taken, capacity = state.books[1:, STORED], state.books[1:, TAKEN], state.concepts.shape[1]
+    yield "recent", facts.rewards(state.recent), "a reward that the agent takes"
+    yield "books", stored <= capacity, f"at most {capacity} concepts"
+    yield "books", taken <= stored, "a concept that is stored"
+    counts, sums = state.concepts[:, :, 0], state.concepts[:, :, 1]
+    yield "concepts", is_whole(counts) & facts._replace(whole=False).sums(sums, counts), "N and S of a concept"
+    empty = np.arange(capacity) >= stored[:, None]
+    yield "concepts", (counts > 0) | empty, "concepts of at least one sample"
+
+
+admissible(BRState, _claims)
 rule(BRState, act, observe, forget)
 
 

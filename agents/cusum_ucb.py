@@ -73,8 +73,6 @@ class CUSUMUCB(ActiveAgent):
         Cusum(self.threshold, self.warmup, self.epsilon)
         self.alpha = fraction("alpha", self.alpha)
         self.xi = positive("xi", self.xi)
-        if not isinstance(self.forced_warmup, bool):
-            raise TypeError(f"forced_warmup must be True or False, got {self.forced_warmup!r}")
 
     def _parts(self) -> Parts:
         inner = new_ucb1_state(self.n_arms, self.xi, "samples")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.kernel import ALL, BoolArray, FloatArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
@@ -20,7 +21,7 @@ from .parts.discounted import (
     forget_discounted,
     new_discounted,
 )
-from .parts.fading import expire, largest_fading_beta, shelf_life
+from .parts.fading import bound_claims, expire, largest_fading_beta, shelf_life
 from .parts.windows import ROUNDS
 
 __all__ = ["DTS"]
@@ -54,6 +55,11 @@ def forget(state: DTSState, arm: int) -> None:
             state.bounds[i] = math.nan
 
 
+def _claims(state: DTSState, facts: Facts) -> Claims:
+    return bound_claims(state.bounds, state.memory.pulls, state.memory.sums)
+
+
+admissible(DTSState, _claims, free=("bounds",))
 rule(DTSState, act, observe, forget)
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import admissible
 from .core.arguments import positive
 from .core.kernel import BoolArray, rule
 from .core.knowledge import Knowledge
@@ -63,6 +64,7 @@ def forget(state: DUCBState, arm: int) -> None:
     forget_discounted(state.memory, arm)
 
 
+admissible(DUCBState)
 rule(DUCBState, act, observe, forget)
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible, close
 from .core.arguments import positive
 from .core.kernel import ALL, BoolArray, FloatArray, rule
 from .core.knowledge import Knowledge
@@ -66,6 +67,14 @@ def forget(state: DSTSState, arm: int) -> None:
             state.roots[i] = 0.0
 
 
+def _claims(state: DSTSState, facts: Facts) -> Claims:
+    """Means and roots are those of the memory, but for rounding."""
+    pulls, sums = state.memory.pulls, state.memory.sums
+    yield "means", close(state.means, np.where(pulls > 0, sums / pulls, np.inf), 1e-6), "S/N, infinite where N is 0"
+    yield "roots", close(state.roots, np.sqrt(pulls) / state.scale), "the root of N over the scale"
+
+
+admissible(DSTSState, _claims, free=("means",))
 rule(DSTSState, act, observe, forget)
 
 

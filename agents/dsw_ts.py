@@ -8,11 +8,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.arguments import choice, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, helper, inlined, rule
 from .core.protocol import Agent
 from .parts.discounted import Discounted, check_discount, discount, forget_discounted, new_discounted
-from .parts.fading import beyond, chance_bound, expire, shelf_life
+from .parts.fading import beyond, bound_claims, chance_bound, expire, shelf_life
 from .parts.recent import Recent, forget_recent, keep, new_recent
 from .parts.windows import ROUNDS
 
@@ -173,6 +174,12 @@ def forget(state: DSWTSState, arm: int) -> None:
             state.bounds[k + i] = math.nan
 
 
+def _claims(state: DSWTSState, facts: Facts) -> Claims:
+    pulls = np.concatenate([state.memory.pulls, state.recent.pulls])
+    return bound_claims(state.bounds, pulls, np.concatenate([state.memory.sums, state.recent.sums]))
+
+
+admissible(DSWTSState, _claims, free=("bounds",))
 rule(DSWTSState, act, observe, forget)
 
 

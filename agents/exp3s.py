@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.arguments import fraction, positive
 from .core.kernel import BoolArray, FloatArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts.discounted import long_phases
-from .parts.weights import draw_arm
+from .parts.weights import draw_arm, probability_claims
 
 __all__ = ["Exp3S"]
 
@@ -58,6 +59,14 @@ def forget(state: Exp3SState, arm: int) -> None:
     state.probabilities[:] = 1.0 / state.probabilities.size
 
 
+def _claims(state: Exp3SState, facts: Facts) -> Claims:
+    """Not all weights vanish, and none of them is so large that it would overflow."""
+    yield "weights", (state.weights >= 0) & (state.weights <= 100.0 * LARGE), "a weight in range"
+    yield "weights", state.weights.sum() > 0, "weights that do not all vanish"
+    yield from probability_claims(state.probabilities, state.gamma)
+
+
+admissible(Exp3SState, _claims)
 rule(Exp3SState, act, observe, forget)
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
@@ -108,6 +109,17 @@ def forget(state: FewaState, arm: int) -> None:
         state.bounds[1] = -math.inf
 
 
+def _claims(state: FewaState, facts: Facts) -> Claims:
+    """The lowest and the highest reward are infinite until there is one."""
+    low, high = state.bounds
+    yield "kept", state.kept < facts.n_arms, "an arm"
+    if state.window.clock[ROUNDS] == 0:
+        yield "bounds", low == np.inf and high == -np.inf, "infinite before the first round"
+    else:
+        yield "bounds", facts.rewards(state.bounds).all() and low <= high, "the lowest and the highest reward"
+
+
+admissible(FewaState, _claims, free=("bounds",))
 rule(FewaState, act, observe, forget)
 
 
@@ -149,6 +161,11 @@ def forget_on_grid(state: FewaGridState, arm: int) -> None:
     forget_grid(state.grid, arm)
 
 
+def _claims_on_grid(state: FewaGridState, facts: Facts) -> Claims:
+    yield "kept", state.kept < facts.n_arms, "an arm"
+
+
+admissible(FewaGridState, _claims_on_grid)
 rule(FewaGridState, act_on_grid, observe_on_grid, forget_on_grid)
 
 

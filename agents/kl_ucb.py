@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible, close
 from .core.arguments import positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
 from .core.protocol import Agent
@@ -88,6 +89,17 @@ def forget(state: KLState, arm: int) -> None:
         state.odds[0] = 0.0
 
 
+def _claims(state: KLState, facts: Facts) -> Claims:
+    """The search begins at an arm, and what is known of an arm is that of the window; else it is NaN."""
+    pulls, sums = state.window.pulls, state.window.sums
+    yield "last", state.last < facts.n_arms, "an arm"
+    fresh = np.full(facts.n_arms, np.nan)
+    exact = np.array([information(fresh, pulls, sums, i) if pulls[i] > 0 else np.nan for i in range(facts.n_arms)])
+    known = close(state.information, exact, 1e-9 * (1.0 + pulls))
+    yield "information", np.isnan(state.information) | known, "NaN, or N times the negentropy of the mean"
+
+
+admissible(KLState, _claims, free=("information",))
 rule(KLState, act, observe, forget)
 
 

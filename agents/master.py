@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import MOST, Claims, Facts, admissible
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined, rule
 from .core.knowledge import Knowledge
@@ -214,6 +215,23 @@ def forget(state: MasterState, arm: int) -> None:
         state.sums[:, arm] = 0.0
 
 
+def _claims(state: MasterState, facts: Facts) -> Claims:
+    """In a block that has begun its own instance runs, and the active one is one of those that run."""
+    rounds, since, order, active = (int(count) for count in state.clock)
+    running, orders = state.running, state.running.size
+    yield "sums", facts.sums(state.sums, state.pulls), "the sum of that many rewards"
+    yield "running", running <= 1, "0 or 1"
+    yield "clock", 0 <= order < orders and 0 <= since < 1 << order, "a block, and fewer rounds than it has"
+    yield "clock", since <= rounds <= MOST and NONE <= active <= order, "rounds of the block, and an instance of it"
+    begun = since > 0 or active != NONE
+    yield "running", not begun or running[order] == 1, "1 for the instance of the block"
+    yield "running", not running[order + 1 :].any(), "0 for orders beyond that of the block"
+    yield "clock", active == NONE or running[active] == 1, "an active instance that runs"
+    levels, largest = state.levels[:FIRST], state.levels[FIRST:]
+    yield "levels", np.isfinite(levels).all() and (largest < np.inf).all(), "finite, or -inf for a statistic"
+
+
+admissible(MasterState, _claims, free=("clock", "levels"), constant=("rates",))
 rule(MasterState, act, observe, forget)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import admissible
 from .core.arguments import LARGEST
 from .core.kernel import BoolArray, FloatArray, IntArray, rule
 from .core.knowledge import Knowledge
@@ -38,6 +39,7 @@ def observe(state: OracleState, arm: int, reward: float) -> None:
     """Do nothing: the agent knows the means already."""
 
 
+admissible(OracleState)
 rule(OracleState, act, observe)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.arguments import choice, positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
 from .core.kernel import act as act_within
@@ -58,6 +59,11 @@ def forget(state: OracleRestartState, arm: int) -> None:
         forget_alarms(state.alarms)
 
 
+def _claims(state: OracleRestartState, facts: Facts) -> Claims:
+    yield "clock", state.clock[PLACE] <= state.restarts.size, "the place of a restart"
+
+
+admissible(OracleRestartState, _claims, constant=("restarts",))
 rule(OracleRestartState, act, observe, forget)
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.arguments import choice, number, positive
 from .core.kernel import ALL, BoolArray, FloatArray, helper, rule
 from .core.knowledge import Knowledge
@@ -65,6 +66,16 @@ def _begin(means: FloatArray, variances: FloatArray, roots: FloatArray, model: F
     roots[i] = math.sqrt(variances[i] + model[FUTURE, i]) / variances[i]
 
 
+def _claims(state: KalmanState, facts: Facts) -> Claims:
+    """What is not known of a mean is at least one round's drift; roots follow from it."""
+    variances, model = state.variances, state.model
+    most = np.maximum(model[DRIFT] / (1.0 - model[PHI] ** 2), model[DRIFT]) * (1.0 + 1e-6)
+    yield "variances", (variances >= model[DRIFT] * (1.0 - 1e-9)) & (variances <= most), "the variance of a mean"
+    exact = np.sqrt(variances + model[FUTURE]) / variances
+    yield "roots", np.abs(state.roots - exact) <= 1e-9 * exact, "what follows from the variance"
+
+
+admissible(KalmanState, _claims, constant=("model",))
 rule(KalmanState, act, observe, forget)
 
 

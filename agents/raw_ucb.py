@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible, close
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, helper, rule
 from .parts.forced import unseen
 from .parts.grids import Grid, add_to_grid, forget_grid, new_grid
@@ -126,6 +127,19 @@ def forget(state: RawState, arm: int) -> None:
             state.sought[i] = 0
 
 
+def _claims(state: RawState, facts: Facts) -> Claims:
+    """An arm's window is one of its own, and its mean is that of the totals."""
+    pulls, spans, values, ends = state.window.pulls, state.spans, state.totals.values, state.totals.ends
+    most = np.minimum(np.maximum(pulls, 1), max(1, values.shape[1] - 1))
+    yield "spans", (spans >= 1) & (spans <= most), "the length of a window in which there are samples"
+    yield "lows", np.where(pulls > 0, facts.rewards(state.lows), state.lows == np.inf), "the lowest reward"
+    yield "sought", state.sought <= state.window.clock[ROUNDS] + 1, "a round that was played"
+    sums = np.array([last_sum(values, ends, i, spans[i]) for i in range(pulls.size)])
+    exact = np.where(pulls > 0, sums / spans, 0.0)
+    yield "means", close(state.means, exact, 1e-9 * (1.0 + np.abs(values).max())), "the mean of the window"
+
+
+admissible(RawState, _claims, free=("lows",))
 rule(RawState, act, observe, forget)
 
 
@@ -157,6 +171,7 @@ def forget_on_grid(state: RawGridState, arm: int) -> None:
     forget_grid(state.grid, arm)
 
 
+admissible(RawGridState)
 rule(RawGridState, act_on_grid, observe_on_grid, forget_on_grid)
 
 

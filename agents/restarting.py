@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from .core.arguments import choice, known_parameters, positive
 from .core.kernel import RULES
 from .core.knowledge import Knowledge
+from .core.parameter_types import typed
 from .core.protocol import Agent
 from .core.zoo import kind
 from .parts.active import RESTARTS, ActiveAgent, Detector, Parts
@@ -61,7 +62,7 @@ def made(what: str, name: str, kind: type[Any], options: Mapping[str, Any], *bef
             f"{what} {name!r} needs {' and '.join(missing)}; give it as in '{name}({missing[0]}=…)', or let "
             f"ns_mab_gym.agents.make tune it from the horizon"
         )
-    return kind(*before, **options)
+    return typed(kind, options, lambda: kind(*before, **options))
 
 
 def spelled(name: str, of: Any) -> str:

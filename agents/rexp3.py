@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core.admission import Claims, Facts, admissible
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import BoolArray, FloatArray, IntArray, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
-from .parts.weights import Weights, draw_arm, multiply, new_weights, reset_weights
+from .parts.weights import Weights, draw_arm, multiply, new_weights, probability_claims, reset_weights
 
 __all__ = ["Rexp3"]
 
@@ -56,6 +57,13 @@ def forget(state: Exp3State, arm: int) -> None:
     state.since_restart[0] = 0
 
 
+def _claims(state: Exp3State, facts: Facts) -> Claims:
+    due = state.batch == NEVER or state.since_restart[0] <= state.batch
+    yield "since_restart", due, "at most a batch"
+    yield from probability_claims(state.probabilities, state.gamma)
+
+
+admissible(Exp3State, _claims)
 rule(Exp3State, act, observe, forget)
 
 

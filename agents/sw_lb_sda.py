@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import MOST, Claims, Facts, admissible
 from .core.arguments import positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
 from .core.knowledge import Knowledge
@@ -119,6 +120,17 @@ def forget(state: DuelState, arm: int) -> None:
         state.clock[TO_PLAY] = state.outcomes.size
 
 
+def _claims(state: DuelState, facts: Facts) -> Claims:
+    """Winners that were not played are counted, and there is a leader after the first duels."""
+    duels, leader, since, to_play = state.clock
+    yield "clock", 0 <= since <= duels <= MOST, "stages of duels"
+    yield "clock", (leader == -1 and duels == 0) or (duels > 0 and 0 <= leader < facts.n_arms), "a leader"
+    yield "outcomes", state.outcomes <= DUE, "the outcome of a duel"
+    yield "clock", to_play == np.count_nonzero(state.outcomes == DUE) and to_play > 0, "winners that are to be played"
+    yield "drawn", state.drawn <= max(duels, 1), "a stage of duels"
+
+
+admissible(DuelState, _claims, free=("clock",))
 rule(DuelState, act, observe, forget)
 
 

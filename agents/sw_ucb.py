@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import admissible
 from .core.arguments import positive
 from .core.kernel import BoolArray, rule
 from .core.knowledge import Knowledge
@@ -52,6 +53,7 @@ def forget(state: UCBState, arm: int) -> None:
     forget_rounds(state.window, arm)
 
 
+admissible(UCBState)
 rule(UCBState, act, observe, forget)
 
 

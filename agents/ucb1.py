@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import admissible
 from .core.arguments import positive
 from .core.kernel import BoolArray, rule
 from .core.protocol import Agent
@@ -59,6 +60,7 @@ def forget(state: UCB1State, arm: int) -> None:
     forget_rounds(state.window, arm)
 
 
+admissible(UCB1State)
 rule(UCB1State, act, observe, forget)
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from .core.admission import admissible
 from .core.kernel import BoolArray, IntArray, rule
 from .core.protocol import Agent
 
@@ -38,6 +39,7 @@ def observe(state: RandomState, arm: int, reward: float) -> None:
     state.rounds[0] += 1
 
 
+admissible(RandomState)
 rule(RandomState, act, observe)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from .compilation import compiled
 
 __all__ = ["beta_cdf", "beta_quantile"]
 
 TINY = 1e-300
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _continued_fraction(x: float, a: float, b: float) -> float:
     """The continued fraction of the incomplete Beta function, by Lentz's method (DLMF 8.17.22)."""
     c, d = 1.0, 1.0 - (a + b) * x / (a + 1.0)
@@ -32,7 +32,7 @@ def _continued_fraction(x: float, a: float, b: float) -> float:
     return h
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def beta_cdf(x: float, a: float, b: float, log_beta: float) -> float:
     """The regularised incomplete Beta function I_x(a, b), given ln B(a, b)."""
     if x <= 0.0:
@@ -45,7 +45,7 @@ def beta_cdf(x: float, a: float, b: float, log_beta: float) -> float:
     return 1.0 - front * _continued_fraction(1.0 - x, b, a) / b
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def beta_quantile(u: float, a: float, b: float) -> float:
     """The x with I_x(a, b) = u: Newton's method inside a shrinking bracket.
 

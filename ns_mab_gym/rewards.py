@@ -11,14 +11,15 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .agents.core.arguments import LARGEST, known_parameters, positive
-from .agents.core.cards import Card, card_of
+from .agents.core.cards import Card, card_of, docstring_of
+from .agents.core.parameter_types import typed
 from .agents.core.registry import Registry
 
 __all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "card", "kind", "make", "names", "register"]
@@ -199,8 +200,8 @@ def card(name: str) -> Card:
     law = kind(name)
     low, high = law.support
     rewards = "0 or 1" if law.binary else f"in [{low:g}, {high:g}]"
-    scale = " ".join((law.subgaussian.__doc__ or "not stated").split())
-    return card_of(name, law, {"rewards": rewards, "scatter": f"λ²-subgaussian with {scale}"})
+    scale = " ".join(docstring_of(law.subgaussian).split())
+    return card_of(name, law, {"rewards": rewards, "scatter": f"λ²-subgaussian with {scale or 'λ not stated'}"})
 
 
 def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
@@ -215,4 +216,4 @@ def make(law: Law | str | Mapping[str, Any], **parameters: Any) -> Law:
         return make(described.pop("name", None), **(described | parameters))
     found = type(law) if isinstance(law, Law) else kind(law)
     known_parameters(f"reward law {found.name or found.__name__!r}", parameters, found.parameters())
-    return dataclasses.replace(law, **parameters) if isinstance(law, Law) else found(**parameters)
+    return typed(found, parameters, lambda: replace(law, **parameters) if isinstance(law, Law) else found(**parameters))

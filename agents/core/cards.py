@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import sys
 import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["SECTIONS", "Card", "agent_card", "card_of"]
+__all__ = ["SECTIONS", "WITHOUT_DOCSTRINGS", "Card", "agent_card", "card_of", "docstring_of"]
 
 SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
 REWARDS = {"binary": "0 or 1 (others with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
 UNSTATED = "not stated"
 WIDTH = 100
+WITHOUT_DOCSTRINGS = "cards are read from docstrings, which python -OO drops: start Python without -OO to see them"
 
 
 @dataclass(frozen=True)
@@ -54,16 +56,26 @@ def _wrapped(text: str, first: str, others: str) -> list[str]:
 
 def card_of(name: str, kind: type[Any], facts: dict[str, str]) -> Card:
     """The card of a class, from the first sentence and the attributes of its docstring, with the given facts."""
-    doc = inspect.cleandoc(kind.__doc__ or "")
-    return Card(name, _one_line(doc.split("\n\n")[0]) or UNSTATED, facts, _parameters(kind))
+    if sys.flags.optimize > 1:
+        return Card(name, WITHOUT_DOCSTRINGS, facts, {})
+    return Card(name, _one_line(docstring_of(kind).split("\n\n")[0]) or UNSTATED, facts, _parameters(kind))
 
 
 def agent_card(name: str, kind: type[Any]) -> Card:
     """The card of an agent, from the sections of its docstring."""
-    doc = inspect.cleandoc(kind.__doc__ or "")
-    facts = {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in SECTIONS}
+    doc = docstring_of(kind)
+    facts = (
+        {}
+        if sys.flags.optimize > 1
+        else {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in SECTIONS}
+    )
     rewards = REWARDS.get(getattr(kind, "accepts", ""), UNSTATED)
     return card_of(name, kind, facts | {"rewards": rewards})
+
+
+def docstring_of(documented: Any) -> str:
+    """The docstring without its indentation; nothing under ``python -OO``, where dataclasses make up one."""
+    return "" if sys.flags.optimize > 1 else inspect.cleandoc(documented.__doc__ or "")
 
 
 def _parameters(kind: type[Any]) -> dict[str, str]:

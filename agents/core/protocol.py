@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from abc import ABC, abstractmethod
@@ -11,12 +12,23 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from .admission import Facts, check_state
 from .arguments import LARGEST_REWARD, MOST, as_integer, positive_int, shown
 from .arms import whole_arm
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
 from .memory_limits import DoesNotFitError, ensure_fits
-from .saving import arrays_of, generator_state, restore_arrays, restore_generator
+from .parameter_types import check_types, checking_types
+from .saving import (
+    arrays_of,
+    check_keys,
+    check_parameter,
+    generator_from,
+    generator_state,
+    plain_value,
+    saved_arrays,
+    with_arrays,
+)
 
 __all__ = ["Agent", "AgentProtocol", "UnsuitableRewardsError"]
 
@@ -76,7 +88,10 @@ class Agent(ABC):
         try:
             if self.n_arms > MANY_ARMS:
                 ensure_fits(f"{self.name} for {self.n_arms:,} arms", LEAN * self.n_arms, "take fewer arms")
-            self._check()
+            with checking_types(type(self), self.parameters):
+                self._check()
+            check_types(type(self), self.parameters)
+            vars(self).update((k, bool(v)) for k, v in self.parameters.items() if isinstance(v, np.bool_))
             self.reset()
         except ArithmeticError:
             raise ValueError(f"{self.name} cannot compute with numbers this large or small: {self._given()}") from None
@@ -180,17 +195,30 @@ class Agent(ABC):
         return {"agent": self.name, **parameters, **arrays, "generator": generator_state(self.rng)}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Continue where an agent with the same parameters was when :meth:`state_dict` was called."""
+        """Continue where an agent with the same parameters was when :meth:`state_dict` was called.
+
+        Everything is checked before anything changes: a dictionary that :meth:`state_dict` could not have returned
+        gives a ValueError that says what is wrong with it, and leaves the agent as it was.
+        """
         mine = self.state_dict()
-        if missing := sorted(mine.keys() ^ saved.keys()):
-            raise ValueError(
-                f"not a saved {self.name}: {missing[0]!r} is missing on one side; save it with state_dict()"
-            )
+        check_keys(self.name, saved, mine)
         for key in mine:
-            if key.startswith(("agent", "parameter.")) and not np.array_equal(saved[key], mine[key]):
-                raise ValueError(f"saved with {key} = {saved[key]}, this agent has {mine[key]}; make it the same first")
-        restore_arrays(self.state, saved)
-        restore_generator(self.rng, saved["generator"])
+            if key.startswith(("agent", "parameter.")):
+                check_parameter(saved, key, mine[key])
+        state = with_arrays(self.state, saved_arrays(arrays_of(self.state), saved))
+        rng = generator_from(plain_value(saved, "generator"))
+        check_state(state, self._facts(), self.state)
+        self.state, self.rng = state, rng
+
+    def _facts(self) -> Facts:
+        """What is known about the rewards that can be in a state."""
+        everything = Facts(self.n_arms)
+        fractions, binary = everything._replace(lowest=0.0, highest=1.0), Facts(self.n_arms, 0.0, 1.0, whole=True)
+        for facts in () if self.binarize else (everything, fractions):
+            with contextlib.suppress(UnsuitableRewardsError):
+                self.check_rewards((facts.lowest, facts.highest), False)
+                return facts
+        return binary
 
     def _checked_arm(self, arm: Any) -> int:
         try:

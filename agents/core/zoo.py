@@ -10,6 +10,7 @@ from typing import Any
 from .arguments import known_parameters, positive_int
 from .cards import Card, agent_card
 from .knowledge import Knowledge
+from .parameter_types import check_types, checking_types
 from .registry import Registry
 
 __all__ = ["AGENTS", "card", "check_parameters", "kind", "make", "names", "register"]
@@ -94,10 +95,12 @@ def make(
         raise ValueError(f"{title} plays by the means and cannot be blind; leave out blind, or take another agent")
     if blind:
         known = Knowledge(n_arms=known.n_arms, horizon=known.horizon, **getattr(agent, "assumes", {}))
-    if not hasattr(agent, "tune"):
-        return agent(**(_asked_for(agent, known) | parameters))
-    (k,) = known.need(title, "n_arms")
-    return agent(k, **(_tuned(agent, title, known, parameters) | parameters))
+    with checking_types(agent, parameters):
+        if not hasattr(agent, "tune"):
+            check_types(agent, parameters)
+            return agent(**(_asked_for(agent, known) | parameters))
+        (k,) = known.need(title, "n_arms")
+        return agent(k, **(_tuned(agent, title, known, parameters) | parameters))
 
 
 def _tuned(agent: Any, title: str, known: Knowledge, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..core.admission import admissible
 from ..core.arguments import choice
 from ..core.kernel import ALL, BoolArray, IntArray, act, forget, observe, rule, watch
 from ..core.protocol import Agent
@@ -82,6 +83,9 @@ def _forget(state: ActiveState, arm: int) -> None:
 
 
 rule(ActiveState, _act, _observe, _forget)
+
+
+admissible(ActiveState)
 
 
 @dataclass(eq=False)

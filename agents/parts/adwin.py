@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible, close
 from ..core.arguments import choice, positive_int
 from ..core.kernel import ALL, COUNTABLE, FloatArray, IntArray, detection, floor_within, helper
 from ..core.knowledge import Knowledge
@@ -113,6 +114,22 @@ def forget(state: ADWINState, arm: int) -> None:
 
 
 detection(ADWINState, watch, forget)
+
+
+def _claims(state: ADWINState, facts: Facts) -> Claims:
+    """Rows are not overfull, and the totals are those of the buckets."""
+    rows, size = state.filled.shape[1], state.buckets.shape[2]
+    yield "filled", state.filled < size, f"at most {size - 1} buckets"
+    held = np.arange(size) < state.filled[:, :, None]
+    sizes = held * 2.0 ** np.arange(rows)[:, None]
+    yield "buckets", facts.sums(state.buckets, sizes) | ~held, "the sum of that many rewards"
+    samples, sums, squares = state.totals.T
+    yield "totals", samples == sizes.sum(axis=(1, 2)), "the number of samples in the buckets"
+    yield "totals", close(sums, (state.buckets * held).sum(axis=(1, 2)), 1e-6), "the sum of the buckets"
+    yield "totals", (squares >= 0) & (squares <= facts.highest**2 * samples * (1.0 + 1e-6)), "a sum of squares"
+
+
+admissible(ADWINState, _claims)
 
 
 @dataclass(frozen=True)

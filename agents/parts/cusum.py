@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible, is_whole
 from ..core.arguments import positive, positive_int
 from ..core.kernel import ALL, FloatArray, detection
 from ..core.knowledge import Knowledge
@@ -53,6 +54,16 @@ def forget(state: CusumState, arm: int) -> None:
 
 
 detection(CusumState, watch, forget)
+
+
+def _claims(state: CusumState, facts: Facts) -> Claims:
+    counts, means, ups, downs = state.statistics.T
+    yield "statistics", is_whole(counts), "a number of samples"
+    yield "statistics", facts._replace(whole=False).sums(means, np.minimum(counts, 1)), "the mean of rewards"
+    yield "statistics", (ups >= 0) & (downs >= 0), "sums of at least 0"
+
+
+admissible(CusumState, _claims)
 
 
 @dataclass(frozen=True)

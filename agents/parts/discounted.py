@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible
 from ..core.arguments import fraction, positive
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 from ..core.knowledge import Knowledge
@@ -32,6 +33,19 @@ class Discounted(NamedTuple):
     pulls: FloatArray  # (K,) N_i
     sums: FloatArray  # (K,) S_i; 0 ≤ S_i ≤ N_i to the last bit if rewards lie in [0, 1]
     clock: IntArray  # (2 + K,) as that of a window: ROUNDS observed so far, and from SEEN on when each arm was last
+
+
+def _claims(memory: Discounted, facts: Facts) -> Claims:
+    """Counts are at most the number of rounds, and sums those of so many rewards."""
+    pulls, sums, rounds = memory.pulls, memory.sums, memory.clock[ROUNDS]
+    yield "pulls", (pulls >= 0) & (pulls <= rounds) & ((pulls == 0) | (1.0 / pulls < np.inf)), "a count of the rounds"
+    means = np.where(pulls > 0, sums / pulls, 0.0)
+    possible = (means >= facts.lowest) & (means <= facts.highest) & ((pulls > 0) | (sums == 0))
+    yield "sums", possible, "the sum of that many rewards"
+    yield "clock", memory.clock[SEEN:] <= rounds, "rounds that were played"
+
+
+admissible(Discounted, _claims)
 
 
 def new_discounted(n_arms: int) -> Discounted:

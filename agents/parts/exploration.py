@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import MOST, Claims, Facts, admissible
 from ..core.arguments import choice, fraction, positive
 from ..core.kernel import BoolArray, IntArray, floor_within, helper, inlined
+from ..core.parameter_types import check_types
 
 __all__ = ["EXPLORATION", "Exploration", "Explorer", "advance", "explored", "forget_exploration", "restart_exploration"]
 
@@ -27,6 +29,21 @@ class Explorer(NamedTuple):
     rate: float
     growing: bool
     since_restart: bool
+
+
+def _claims(explorer: Explorer, facts: Facts) -> Claims:
+    """Episodes and turns are counted from 1 on, and the next turn is not over."""
+    since, episode, following = (int(count) for count in explorer.clock)
+    yield (
+        "clock",
+        0 <= since <= MOST and 1 <= episode <= MOST and 1 <= following <= NEVER,
+        "rounds from 0, turns from 1",
+    )
+    ahead = explorer.kind != DIMINISHING or since + 1 < following + facts.n_arms
+    yield "clock", ahead, "a turn that is not over"
+
+
+admissible(Explorer, _claims, free=("clock",))
 
 
 @dataclass(frozen=True)
@@ -51,8 +68,7 @@ class Exploration:
 
     def __post_init__(self) -> None:
         choice("exploration", self.kind, EXPLORATION)
-        if not isinstance(self.growing, bool):
-            raise TypeError(f"growing must be True or False, got {self.growing!r}; in commands, write growing=true")
+        check_types(Exploration, {"growing": self.growing})
         if self.kind == "diminishing":
             positive("rate", self.rate, allow_zero=True)
         else:

@@ -13,10 +13,11 @@ import math
 
 import numpy as np
 
+from ..core.admission import Claims
 from ..core.kernel import BoolArray, FloatArray, floor_within, helper, inlined
 from .races import largest_beta_plain, log_norm
 
-__all__ = ["beyond", "chance_bound", "expire", "largest_fading_beta", "leader", "shelf_life"]
+__all__ = ["beyond", "bound_claims", "chance_bound", "expire", "largest_fading_beta", "leader", "shelf_life"]
 
 STEPS = 8  # grid points per unit in the table below
 EXP = np.array([math.exp(-m / STEPS) for m in range(64 * STEPS)])  # e^(−m/STEPS)
@@ -155,3 +156,10 @@ def expire(bounds: FloatArray, arm: int, rounds: int, life: int) -> None:
     if rounds % life == 0:
         for i in range(bounds.size):
             bounds[i] = math.nan
+
+
+def bound_claims(bounds: FloatArray, pulls: FloatArray, sums: FloatArray) -> Claims:
+    """A bound is unknown, or at least −ln B(S + 1, F + 1), and not much more."""
+    exact = np.array([log_norm(float(s), float(n - s)) for n, s in zip(pulls, sums, strict=True)])
+    possible = (bounds >= exact - 1e-6 * (1.0 + np.abs(exact))) & (bounds <= 2.0 * pulls + 10.0)
+    yield "bounds", np.isnan(bounds) | possible, "NaN, or a bound on the logarithm of the posterior's normaliser"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..core.admission import admissible
 from ..core.arguments import positive, positive_int
 from ..core.kernel import COUNTABLE, FloatArray, detection, floor_within, helper, inlined
 from ..core.knowledge import Knowledge
@@ -88,6 +89,9 @@ def forget(state: GLRState, arm: int) -> None:
 
 
 detection(GLRState, watch, forget)
+
+
+admissible(GLRState)
 
 
 @dataclass(frozen=True)

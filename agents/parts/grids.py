@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 
 __all__ = ["Grid", "add_to_grid", "forget_grid", "new_grid", "windows_of"]
@@ -30,6 +31,15 @@ class Grid(NamedTuple):
     sums: FloatArray  # (K, J) of the block that is being filled
     counts: IntArray  # (K, J) its samples
     levels: IntArray  # (K,) how many windows have a mean
+
+
+def _claims(grid: Grid, facts: Facts) -> Claims:
+    """There are as many levels as windows, and blocks that are not full; that of one sample may be."""
+    yield "levels", grid.levels <= grid.windows.size, "a number of windows"
+    yield "counts", grid.counts < np.maximum(grid.windows, 2), "fewer samples than the window has"
+
+
+admissible(Grid, _claims, constant=("windows", "inverse_roots"))
 
 
 def windows_of(ratio: float) -> list[int]:

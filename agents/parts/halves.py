@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible, close, is_whole
 from ..core.arguments import positive, positive_int
 from ..core.kernel import ALL, COUNTABLE, FloatArray, detection, floor_within
 from ..core.knowledge import Knowledge
@@ -61,6 +62,22 @@ def forget(state: HalvesState, arm: int) -> None:
 
 
 detection(HalvesState, watch, forget)
+
+
+def _claims(state: HalvesState, facts: Facts) -> Claims:
+    """The sums are those of the halves of the ring, once it was full."""
+    width, counts, ring = state.samples, state.memory[:, COUNT], state.memory[:, RING:]
+    yield "memory", is_whole(counts), "a number of samples"
+    yield "memory", facts.rewards(ring), "rewards that the agent takes"
+    ages = (np.arange(width) - counts[:, None]) % width  # the oldest sample is 0
+    older, newer = (ring * (ages < width // 2)).sum(axis=1), (ring * (ages >= width // 2)).sum(axis=1)
+    full = counts >= width
+    slack = 1e-9 * width
+    yield "memory", close(state.memory[:, OLDER], np.where(full, older, 0.0), slack), "the sum of the older half"
+    yield "memory", close(state.memory[:, NEWER], np.where(full, newer, 0.0), slack), "the sum of the newer half"
+
+
+admissible(HalvesState, _claims)
 
 
 def check_even(what: str, given: object) -> int:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible, is_whole
 from ..core.arguments import positive
 from ..core.kernel import ALL, FloatArray, detection
 from ..core.knowledge import Knowledge
@@ -48,6 +49,16 @@ def forget(state: PageHinkleyState, arm: int) -> None:
 
 
 detection(PageHinkleyState, watch, forget)
+
+
+def _claims(state: PageHinkleyState, facts: Facts) -> Claims:
+    counts, sums, ups, downs = state.statistics.T
+    yield "statistics", is_whole(counts), "a number of samples"
+    yield "statistics", facts.sums(sums, counts), "the sum of that many rewards"
+    yield "statistics", (ups >= 0) & (downs >= 0), "sums of at least 0"
+
+
+admissible(PageHinkleyState, _claims)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible, is_whole
 from ..core.arguments import positive_int
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 from ..core.memory_limits import ensure_fits, grouped
@@ -28,6 +29,23 @@ class Prefixes(NamedTuple):
 
     points: FloatArray  # (K, 2, memory) COUNT and SUM
     kept: IntArray  # (K,) the number of split points; at this place are the count and sum of all samples
+
+
+def _claims(prefixes: Prefixes, facts: Facts) -> Claims:
+    """Split points rise from 1 on, and between two of them are so many rewards."""
+    yield "kept", prefixes.kept < prefixes.points.shape[2], "a place among the points"
+    for row, kept in zip(prefixes.points, prefixes.kept, strict=True):
+        counts, sums = row[COUNT, : kept + 1], row[SUM, : kept + 1]
+        steps = np.diff(counts, prepend=0.0)
+        rising = (steps[:-1] > 0).all() and steps[-1] >= 0
+        yield "points", is_whole(counts).all() and rising, "points at which the counts rise"
+        rises = np.diff(sums, prepend=0.0)
+        slack = 1e-9 * (1.0 + counts)
+        fit = (rises >= facts.lowest * steps - slack) & (rises <= facts.highest * steps + slack)
+        yield "points", fit, "sums of that many rewards"
+
+
+admissible(Prefixes, _claims)
 
 
 def new_prefixes(n_arms: int, memory: int) -> Prefixes:

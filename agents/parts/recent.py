@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible, is_whole
 from ..core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined
 from ..core.memory_limits import ensure_fits, grouped
 
@@ -22,6 +23,22 @@ class Recent(NamedTuple):
     slots: IntArray  # (K,) of the ring, which come next
     pulls: FloatArray  # (K,) in the window
     sums: FloatArray  # (K,) successes in the window
+
+
+def _claims(recent: Recent, facts: Facts) -> Claims:
+    """Pulls, sums and the slot that comes next are those of the ring."""
+    length, pulls, slots = recent.ring.shape[1], recent.pulls, recent.slots
+    yield "pulls", is_whole(pulls) & ((pulls <= length) | (length == 0)), "a number of pulls in the window"
+    if length == 0:
+        yield "slots", slots == 0, "0, as nothing is ever forgotten"
+        yield "sums", is_whole(recent.sums) & (recent.sums <= pulls), "a number of successes"
+        return
+    yield "slots", np.where(pulls < length, slots == pulls, slots < length), "the slot that comes next"
+    yield "ring", ~recent.ring | (np.arange(length) < pulls[:, None]), "empty beyond the pulls"
+    yield "sums", recent.sums == recent.ring.sum(axis=1), "the successes in the ring"
+
+
+admissible(Recent, _claims)
 
 
 def new_recent(n_arms: int, length: int | None) -> Recent:

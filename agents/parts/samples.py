@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible
 from ..core.arguments import positive_int
 from ..core.kernel import ALL, FloatArray, IntArray, helper
 from ..core.memory_limits import ensure_fits, grouped
@@ -18,6 +19,14 @@ class Samples(NamedTuple):
 
     values: FloatArray  # (K, capacity); row i holds counts[i] samples
     counts: IntArray  # (K,)
+
+
+def _claims(samples: Samples, facts: Facts) -> Claims:
+    yield "values", facts.rewards(samples.values), "a reward that the agent takes"
+    yield "counts", samples.counts <= samples.values.shape[1], "at most the number of places"
+
+
+admissible(Samples, _claims)
 
 
 def new_samples(n_arms: int, horizon: int) -> Samples:

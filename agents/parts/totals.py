@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 from ..core.memory_limits import ensure_fits, grouped
 
@@ -17,6 +18,13 @@ class Totals(NamedTuple):
 
     values: FloatArray  # (K, capacity + 1)
     ends: IntArray  # (K,) the place of the latest total
+
+
+def _claims(totals: Totals, facts: Facts) -> Claims:
+    yield "ends", totals.ends < totals.values.shape[1], "a place of the ring"
+
+
+admissible(Totals, _claims)
 
 
 def new_totals(n_arms: int, capacity: int) -> Totals:

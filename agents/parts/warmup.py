@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.admission import admissible
 from ..core.kernel import BoolArray, FloatArray, IntArray, act, forget, helper, observe, rule
 from .windows import SEEN
 
@@ -54,3 +55,6 @@ def _forget(state: WarmedState, arm: int) -> None:
 
 
 rule(WarmedState, _act, _observe, _forget)
+
+
+admissible(WarmedState)

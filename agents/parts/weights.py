@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from ..core.admission import Claims, Facts, admissible, close
 from ..core.kernel import FloatArray, inlined
 
-__all__ = ["Weights", "draw_arm", "multiply", "new_weights", "reset_weights"]
+__all__ = ["Weights", "draw_arm", "multiply", "new_weights", "probability_claims", "reset_weights"]
 
 HEADROOM = 300.0  # weights reach at most e^300 times the reference before all of them are rescaled
 
@@ -21,6 +22,24 @@ class Weights(NamedTuple):
     logs: FloatArray  # (K,)
     plain: FloatArray  # (K,) exp(logs − reference)
     reference: FloatArray  # (1,)
+
+
+def _claims(weights: Weights, facts: Facts) -> Claims:
+    """The values are those of the logarithms, none of them overflows, and not all of them vanish."""
+    logs, reference = weights.logs, weights.reference[0]
+    yield "logs", (logs >= 0) & (logs <= reference + HEADROOM), "a logarithm within reach of the reference"
+    yield "reference", weights.reference <= logs.max(), "at most the largest logarithm"
+    yield "plain", close(weights.plain, np.exp(logs - reference)), "exp(logs - reference)"
+
+
+admissible(Weights, _claims)
+
+
+def probability_claims(probabilities: FloatArray, gamma: float) -> Claims:
+    """They are at least γ/K, and add up to 1 but for rounding."""
+    least = gamma / probabilities.size * (1.0 - 1e-9)
+    yield "probabilities", (probabilities >= least) & (probabilities <= 1.0 + 1e-9), "a probability of at least gamma/K"
+    yield "probabilities", abs(probabilities.sum() - 1.0) <= 1e-6, "probabilities that add up to 1"
 
 
 def new_weights(n_arms: int) -> Weights:

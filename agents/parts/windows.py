@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.admission import Claims, Facts, admissible
 from ..core.arguments import positive_int
 from ..core.kernel import ALL, FloatArray, IntArray, helper, inlined
 from ..core.memory_limits import ensure_fits, grouped
@@ -32,6 +33,29 @@ class Window(NamedTuple):
     # when each arm was last forgotten (one more array in the tuple would take time)
     pulls: IntArray  # (K,) N_i
     sums: FloatArray  # (K,) S_i
+
+
+def _claims(window: Window, facts: Facts) -> Claims:
+    """The ring holds arms and their rewards, the clock tells its slot, and pulls and sums are those of the ring."""
+    k, length, rounds = facts.n_arms, window.arms.size, window.clock[ROUNDS]
+    yield "arms", (window.arms >= NOBODY) & (window.arms < k), f"an arm from 0 to {k - 1}, or -1"
+    yield "rewards", facts.rewards(window.rewards), "a reward that the agent takes"
+    yield "clock", window.clock[SLOT] == (rounds % length if length else 0), "the slot of the ring that comes next"
+    yield "clock", window.clock[SEEN:] <= rounds, "rounds that were played"
+    if length == 0:
+        yield "pulls", window.pulls <= rounds, "at most the number of rounds"
+        yield "sums", facts.sums(window.sums, window.pulls), "the sum of that many rewards"
+        return
+    held = np.arange(length) < rounds
+    held &= window.arms != NOBODY
+    yield "pulls", window.pulls == np.bincount(window.arms[held], minlength=k), "the pulls in the ring"
+    sums = np.bincount(window.arms[held], window.rewards[held], minlength=k)
+    sizes = np.bincount(window.arms[held], np.abs(window.rewards[held]), minlength=k)
+    slack = 0.0 if facts.whole else 1e-9 * (1.0 + sizes.max())
+    yield "sums", np.abs(window.sums - sums) <= slack, "the sum of the rewards in the ring"
+
+
+admissible(Window, _claims, free=("arms",))
 
 
 def new_window(n_arms: int, length: int | None) -> Window:

@@ -45,7 +45,7 @@ def _parser(command: str) -> Parser:
 
 def _tell(options: argparse.Namespace) -> Iterator[str]:
     from ..agents.core import zoo
-    from .listing import rows
+    from .listing import closing_note, rows
 
     if options.name is not None:
         yield str(zoo.card(options.name))
@@ -54,6 +54,7 @@ def _tell(options: argparse.Namespace) -> Iterator[str]:
     for number, (family, names) in enumerate(_families(list(summaries)).items()):
         yield from ("",) * (number > 0)
         yield from (family, *(summaries[name] for name in names))
+    yield from closing_note()
 
 
 def _families(names: Sequence[str]) -> dict[str, list[str]]:

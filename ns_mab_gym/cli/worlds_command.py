@@ -28,14 +28,14 @@ def _parser(command: str) -> Parser:
 def _tell(options: argparse.Namespace) -> Iterator[str]:
     from .. import rewards, worlds
     from ..envs import ENV_IDS
-    from .listing import rows
+    from .listing import closing_note, rows
 
     if options.name is not None:
         yield from _card(options.name)
         return
     yield from ("worlds", *rows(worlds.names(), worlds.card, "  "))
     yield from ("", "ids, for gym.make and wherever a world can be named", *(f"  {_played(name)}" for name in ENV_IDS))
-    yield from ("", "reward laws", *rows(rewards.names(), rewards.card, "  "))
+    yield from ("", "reward laws", *rows(rewards.names(), rewards.card, "  "), *closing_note())
 
 
 def _card(name: str) -> Iterator[str]:

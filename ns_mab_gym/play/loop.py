@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import hashlib
 import logging
@@ -13,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..agents.core.kernel import act, functions_of, inlined, observe
+from ..compilation import compiled
 from ..quantile import beta_quantile
 from ..rewards import Bernoulli, Beta, Gaussian, Law
 from .fingerprints import fingerprint
@@ -102,7 +103,7 @@ def _play(
     return horizon, 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best_means(means: npt.NDArray[np.float64], best: npt.NDArray[np.float64]) -> None:
     """Write the largest mean of each round into ``best``, (T,)."""
     horizon, n_arms = means.shape
@@ -146,10 +147,9 @@ def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], quanti
     played = FunctionType(_play.__code__, scope, title + made_of[:16])
     played.__qualname__ = played.__name__  # numba names its cache files after it
     played.__module__ = _play.__module__
-    if any(kind.__module__ == "__main__" for kind in kinds):
-        return njit(nogil=True)(played)
-    loop = njit(cache=True, nogil=True)(played)
-    _announce(loop, title, agent)
+    loop: Any = compiled(played, kept=not any(kind.__module__ == "__main__" for kind in kinds))
+    if loop.stats.cache_path is not None:
+        _announce(loop, title, agent)
     return loop
 
 
@@ -160,5 +160,6 @@ def _announce(loop: Any, title: str, agent: str) -> None:
     if any(file.name.startswith(f"loop.{loop.py_func.__name__}") for file in kept):
         return
     for file in kept:
-        file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder in its place, or somebody else's file
+            file.unlink()
     logging.getLogger("ns_mab_gym").warning("compiling %s: some seconds, once on this machine", agent)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..agents.core.arguments import known_parameters
-from ..agents.core.cards import Card, card_of
+from ..agents.core.cards import Card, card_of, docstring_of
+from ..agents.core.parameter_types import typed
 from ..agents.core.registry import Registry
 from .world import World
 
@@ -38,7 +39,7 @@ def kind(name: str) -> type[World]:
 def card(name: str) -> Card:
     """The card of a world: how its means move, whether they are random, its parameters; ``print`` shows it."""
     world = kind(name)
-    doc = (world.__doc__ or "").split("Attributes:")[0].split(">>>")[0].split("\n\n", 1)
+    doc = docstring_of(world).split("Attributes:")[0].split(">>>")[0].split("\n\n", 1)
     facts = {"more": " ".join(doc[1].replace("``", "").split())} if len(doc) > 1 and doc[1].strip() else {}
     drawn = "drawn anew at each reset" if world.random else "the same in every run"
     return card_of(name, world, facts | {"means": drawn})
@@ -58,4 +59,4 @@ def make(world: World | str | Mapping[str, Any], **parameters: Any) -> World:
         return make(described.pop("name", None), **(described | parameters))
     found = kind(world)
     known_parameters(f"world {world!r}", parameters, found.parameters())
-    return found(**parameters)
+    return typed(found, parameters, lambda: found(**parameters))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..agents.core.arguments import known_parameters, positive_int
 from ..agents.core.memory_limits import ensure_fits, grouped
+from ..agents.core.parameter_types import typed
 
 __all__ = ["FloatArray", "World"]
 
@@ -115,7 +116,7 @@ class World(ABC):
     def with_parameters(self, **parameters: Any) -> World:
         """This world with some parameters changed."""
         known_parameters(f"world {self.name!r}", parameters, type(self).parameters())
-        return dataclasses.replace(self, **parameters)
+        return typed(type(self), parameters, lambda: dataclasses.replace(self, **parameters))
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:

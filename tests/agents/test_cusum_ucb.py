@@ -223,7 +223,7 @@ def test_a_large_change_is_found(name):
         ),
         ("cusum-ucb", {"alpha": 1.5}, ValueError, r"alpha must lie in \[0, 1\], got 1.5"),
         ("cusum-ucb", {"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
-        ("cusum-ucb", {"forced_warmup": 1}, TypeError, "forced_warmup must be True or False, got 1"),
+        ("cusum-ucb", {"forced_warmup": 1}, TypeError, "forced_warmup must be true or false, got 1"),
         ("pht-ucb", {"threshold": "high"}, TypeError, "threshold must be a finite number of at least 0, got 'high'"),
         ("pht-ucb", {"epsilon": float("nan")}, ValueError, "epsilon must be a finite number of at least 0, got nan"),
         ("pht-ucb", {"alpha": -1}, ValueError, "alpha must be a finite number of at least 0, got -1"),

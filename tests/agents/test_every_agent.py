@@ -131,7 +131,7 @@ def test_loading_what_another_agent_saved(example):
     saved = example("ts", K).state_dict()
     with pytest.raises(ValueError, match=r"saved with agent = ts, this agent has beta-swts; make it the same first"):
         example("beta-swts", K).load_state_dict(saved | {"parameter.window": 99})
-    with pytest.raises(ValueError, match=r"not a saved beta-swts: 'parameter.window' is missing on one side"):
+    with pytest.raises(ValueError, match=r"not a saved beta-swts: it has no 'parameter.window'; save it"):
         example("beta-swts", K).load_state_dict(saved)
 
 

@@ -105,5 +105,5 @@ def test_numbers_that_no_formula_can_take_are_named():
 
 @pytest.mark.parametrize("name", ["glr-ts", "glr-klucb", "restarting"])
 def test_growing_is_yes_or_no(name):
-    with pytest.raises(TypeError, match="growing must be True or False, got 'false'; in commands, write growing=true"):
+    with pytest.raises(TypeError, match="growing must be true or false, got 'false'; write growing=true"):
         agents.make(name, 3, 1_000, growing="false")
