@@ -22,6 +22,7 @@ WRONG: dict[str, list[Any]] = {
     "i": [-1, -2, ARMS - 1, ARMS, ARMS + 1, 0, 1, 2**31, 2**62, 2**63 - 1, -(2**63)],
     "f": [np.nan, np.inf, -np.inf, 1e308, -1e308, -1.0, -1e-9, 0.0, 0.5, 1.0, 3.0, 1e6, 2.0**52, 1e-320],
     "b": [False, True],
+    "u": [0, 1, 2, 2**32, 2**63, 2**64 - 1],
 }
 every_form = pytest.mark.parametrize(("name", "parameters"), EVERY_FORM, ids=lambda given: str(given).strip("{}")[:60])
 
@@ -88,7 +89,7 @@ def test_a_number_out_of_place_is_refused_or_harmless(name, parameters):
             place = tuple(int(draw.integers(min(n, 12))) for n in array.shape)
             wrong = copy.copy(saved)
             wrong[key] = array.copy()
-            wrong[key][place] = draw.choice(WRONG[array.dtype.kind])
+            wrong[key][place] = one_of(draw, WRONG[array.dtype.kind])
             if offer(agent, wrong):
                 plays_on(agent, 200)
 
@@ -277,29 +278,42 @@ JUNK = [
 ]
 
 
+DTYPES = [np.float32, np.int32, np.uint64, np.complex128, object, "U8", "S4", bool, ">i8", "M8[s]"]
+OTHER_KEYS = ["extra", 7, None, "state.", ("a", 1)]
+
+
+def one_of(rng: np.random.Generator, choices: list[Any]) -> Any:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def damaged_array(array: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[Any]:
+    """An array with another number, of another type, or of another shape."""
+    kind = rng.integers(4)
+    if kind < 2 and array.size and array.dtype.str[1:] in ("i8", "f8", "b1", "u8"):
+        changed = array.copy()
+        changed[tuple(int(rng.integers(min(n, 12))) for n in array.shape)] = one_of(rng, WRONG[array.dtype.kind])
+        return changed
+    if kind == 2:
+        return np.zeros(array.shape, one_of(rng, DTYPES))
+    shapes = [array[..., None], array[:0], array.ravel()[:-1], array.T, array[::-1], np.roll(array, 1)]
+    return one_of(rng, shapes)  # type: ignore[no-any-return]
+
+
 def damaged(saved: dict[str, Any], rng: np.random.Generator) -> Any:
     """A saved state with one to three things wrong with it."""
     wrong: dict[Any, Any] = copy.deepcopy(saved)
     for _ in range(int(rng.integers(1, 4))):
-        key = list(wrong)[int(rng.integers(len(wrong)))] if wrong else "agent"
-        value = wrong.get(key)
-        kind = int(rng.integers(9))
-        if kind < 4 and isinstance(value, np.ndarray) and value.size and value.dtype.kind in WRONG:
-            places = tuple(int(rng.integers(n)) for n in value.shape)
-            value[places] = rng.choice(WRONG[value.dtype.kind])
-        elif kind == 4 and isinstance(value, np.ndarray):
-            others = [np.float32, np.int32, np.uint64, np.complex128, object, "U8", "S4", bool, ">i8", "M8[s]"]
-            wrong[key] = np.zeros(value.shape, others[int(rng.integers(len(others)))])
-        elif kind == 5 and isinstance(value, np.ndarray):
-            shapes = [value[..., None], value[:0], value.ravel()[:-1], value.T, value[::-1], np.roll(value, 1)]
-            wrong[key] = shapes[int(rng.integers(len(shapes)))]
-        elif kind == 6:
-            wrong.pop(key, None)
-        elif kind == 7:
-            wrong[["extra", 7, None, "state.", ("a", 1)][int(rng.integers(5))]] = value
+        key = one_of(rng, list(wrong))
+        fate = rng.random()
+        if fate < 0.8 and isinstance(wrong[key], np.ndarray) and wrong[key].ndim:
+            wrong[key] = damaged_array(wrong[key], rng)
+        elif fate < 0.85:
+            wrong[one_of(rng, OTHER_KEYS)] = wrong.pop(key)
+        elif fate < 0.9:
+            wrong[one_of(rng, OTHER_KEYS)] = wrong[key]
         else:
-            wrong[key] = JUNK[int(rng.integers(len(JUNK)))]
-    return wrong if rng.random() < 0.97 else JUNK[int(rng.integers(len(JUNK)))]
+            wrong[key] = one_of(rng, JUNK)
+    return wrong if rng.random() < 0.97 else one_of(rng, JUNK)
 
 
 def test_guests_with_saved_states(guests, watched):
