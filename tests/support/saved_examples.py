@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from examples import HOUSE, example_agent
 
 from ns_mab_gym.agents import Agent
-
-from .examples import HOUSE, example_agent
 
 ARMS = 4
 FORMS: dict[str, list[dict[str, Any]]] = {
