@@ -36,7 +36,7 @@ DOORS: dict[str, tuple[Callable[[Any], object], str]] = {
     "arms drawn": (lambda n: NSBanditEnv("mixed", n_arms=n), "1,000,000,000,000 arms would take"),
     "environments": (
         lambda n: gym.make_vec("NSBandit-Abrupt-v0", num_envs=n),
-        rf"^1,000,000,000,000 environments of 50,000 rounds and 10 arms would take 8.3 PB of {FREE}choose a smaller num",
+        rf"^1,000,000,000,000 environments of 50,000 rounds and 10 arms would take 8.3 PB of {FREE}choose a smaller",
     ),
     "drawn environments": (
         lambda n: NSBanditVectorEnv(n // 10**6, world="piecewise"),
@@ -184,12 +184,12 @@ def reset(envs: Any) -> Any:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: worlds.RandomWalk(horizon=300_000).means(0),
-        lambda: reset(NSBanditEnv("rising", horizon=300_000, n_arms=3)),
-        lambda: reset(NSBanditEnv("smooth", horizon=3, n_arms=400_000)),
-        lambda: reset(NSBanditVectorEnv(3_000, world="abrupt", horizon=600)),
-        lambda: reset(NSBanditVectorEnv(1_000, world="piecewise", horizon=600)),
-        lambda: reset(NSBanditVectorEnv(2, world="smooth", n_arms=200_000, horizon=2)),
+        lambda: worlds.RandomWalk(horizon=100_000).means(0),
+        lambda: reset(NSBanditEnv("rising", horizon=100_000, n_arms=3)),
+        lambda: reset(NSBanditEnv("random-walk", horizon=3, n_arms=100_000)),
+        lambda: reset(NSBanditVectorEnv(300, world="abrupt", horizon=600)),
+        lambda: reset(NSBanditVectorEnv(100, world="random-walk", horizon=600)),
+        lambda: reset(NSBanditVectorEnv(2, world="random-walk", n_arms=100_000, horizon=2)),
         lambda: Recording("all", None).blank(100_000, 10, [(0, 0)] * 10),
         lambda: Recording("regret", None).blank(100_000, 10, [(0, 0)] * 10),
         lambda: agents.make("sw-ucb", n_arms=2, window=10**6),

@@ -12,7 +12,8 @@ import pytest
 import ns_mab_gym as nsb
 from ns_mab_gym import worlds
 from ns_mab_gym.envs import NSBanditEnv
-from ns_mab_gym.worlds import HOUSE
+from ns_mab_gym.worlds import HOUSE, drawn
+from ns_mab_gym.worlds import world as world_module
 from ns_mab_gym.worlds.world import BLOCK
 
 # The formulas on whole arrays.
@@ -138,7 +139,8 @@ def test_blocks_give_the_bits_of_the_formula(name: str, parameters: dict[str, An
 
 # Held once.
 
-HORIZON = 120_000
+HORIZON = 60_000
+BLOCKS = 2e6  # bytes: much less than a second matrix would take
 
 
 def peak(function: Callable[[], object]) -> int:
@@ -158,21 +160,26 @@ def two_episodes(env: NSBanditEnv) -> None:
 
 
 @settings
-def test_no_more_than_the_means_and_three_numbers_per_round_are_held(name: str, parameters: dict[str, Any]) -> None:
+def test_no_more_than_the_means_and_three_numbers_per_round_are_held(
+    name: str, parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (world_module, drawn):
+        monkeypatch.setattr(module, "BLOCK", 1_024)
     world = worlds.make(name, horizon=HORIZON, **parameters)
     nsb.simulate(worlds.Stationary(horizon=10), "random", runs=1, n_jobs=1)  # compiles
     phases = len(world._lengths(np.random.default_rng(0))) if name == "piecewise" else 0  # type: ignore[attr-defined]
-    bound = 8 * HORIZON * (world.n_arms + 3) + 24 * phases + 8e6  # eight megabytes of blocks
+    bound = 8 * HORIZON * (world.n_arms + 3) + 24 * phases + BLOCKS
     assert peak(lambda: world.means(0)) < bound
-    assert peak(lambda: two_episodes(NSBanditEnv(world))) < bound
-    assert peak(lambda: nsb.simulate(world, "random", runs=2, n_jobs=1)) < bound
+    if not parameters:  # the rest is the same for all settings of a world
+        assert peak(lambda: two_episodes(NSBanditEnv(world))) < bound
+        assert peak(lambda: nsb.simulate(world, "random", runs=2, n_jobs=1)) < bound
 
 
 def test_a_table_is_not_copied_to_be_played(tmp_path: Any) -> None:
     np.savez(tmp_path / "means.npz", means=np.full((HORIZON, 10), 0.5))
     world = worlds.Table(path=tmp_path / "means.npz")
-    assert peak(lambda: two_episodes(NSBanditEnv(world))) < 4e6
-    assert peak(lambda: nsb.simulate(world, "random", runs=2, n_jobs=1)) < 8 * HORIZON * 3 + 4e6
+    assert peak(lambda: two_episodes(NSBanditEnv(world))) < BLOCKS
+    assert peak(lambda: nsb.simulate(world, "random", runs=2, n_jobs=1)) < 8 * HORIZON * 3 + BLOCKS
     assert not NSBanditEnv(world).means.flags.writeable
     assert world.means().flags.writeable
 
