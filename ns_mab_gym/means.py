@@ -27,6 +27,7 @@ __all__ = [
     "as_means",
     "best_arm_switches",
     "best_arms",
+    "block_size",
     "blocks",
     "breakpoints",
     "knowledge",
@@ -105,10 +106,20 @@ def _holds_numbers(array: npt.NDArray[Any]) -> bool:
     return array.dtype.kind in "iuf"
 
 
+def block_size(n_arms: int, most: int) -> int:
+    """How many rounds make a block of about the memory of ``most`` rounds of ten arms: a multiple of 8.
+
+    >>> block_size(2, 4096), block_size(10, 4096), block_size(1_000, 4096), block_size(10**6, 4096)
+    (4096, 4096, 40, 8)
+    """
+    return max(8, min(most, 10 * most // n_arms // 8 * 8))
+
+
 def blocks(means: Floats, overlap: int = 0) -> Iterator[tuple[slice, Floats]]:
     """Yield blocks of rows as slices and contiguous (K, B) arrays; neighbouring blocks share ``overlap`` rows."""
-    for start in range(0, max(len(means) - overlap, 1), BLOCK):
-        rows = slice(start, min(start + BLOCK + overlap, len(means)))
+    size = block_size(means.shape[1], BLOCK)
+    for start in range(0, max(len(means) - overlap, 1), size):
+        rows = slice(start, min(start + size + overlap, len(means)))
         yield rows, np.ascontiguousarray(means[rows].T)
 
 
@@ -178,8 +189,9 @@ def best_arms(means: npt.ArrayLike) -> Ints:
     """i*(t) for every round, 0-based arms, ties to the lowest index; shape (T,)."""
     matrix = as_means(means)
     arms = np.empty(len(matrix), dtype=np.intp)
-    for start in range(0, len(matrix), 65_536):  # in blocks, because argmax copies a read-only array
-        arms[start : start + 65_536] = matrix[start : start + 65_536].argmax(axis=1)
+    size = block_size(matrix.shape[1], BLOCK)
+    for start in range(0, len(matrix), size):  # in blocks, because argmax copies a read-only array
+        arms[start : start + size] = matrix[start : start + size].argmax(axis=1)
     return arms
 
 

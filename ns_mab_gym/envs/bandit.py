@@ -12,7 +12,7 @@ from gymnasium.error import InvalidAction, ResetNeeded
 
 from .. import rewards
 from ..agents.core.arguments import as_integer, choice, known_parameters
-from ..means import as_means
+from ..means import as_means, block_size
 from ..rewards import Law
 from ..worlds import catalogue
 from ..worlds.world import World
@@ -22,7 +22,7 @@ __all__ = ["NSBanditEnv", "checked_means", "drawn_means", "streams"]
 
 Observation = npt.NDArray[np.float32]
 
-BLOCK = 1_024  # rounds whose best arms are found at once
+BLOCK = 1_024  # rounds, of ten arms, whose best arms are found at once
 
 
 def streams(rng: np.random.Generator) -> tuple[np.random.Generator, np.random.Generator]:
@@ -126,6 +126,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self.observation_space = gym.spaces.Box(low, high, dtype=np.float32)
         self.action_space = gym.spaces.Discrete(k)
 
+        self._block = block_size(k, BLOCK)
         self._means: npt.NDArray[np.float64] | None = None
         self._given = False  # whether the means came with reset's options
         if not self.world.random:
@@ -178,11 +179,12 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             raise ResetNeeded(f"{over}: call reset() before step()")
 
         means = self.means
-        if t % BLOCK == 0:
-            self._best_arms = means[t : t + BLOCK].argmax(axis=1)
+        row = t % self._block
+        if row == 0:
+            self._best_arms = means[t : t + self._block].argmax(axis=1)
         mu = means[t].copy()
         mean = mu.item(arm)
-        best = self._best_arms.item(t % BLOCK)
+        best = self._best_arms.item(row)
         regret = mu.item(best) - mean
         reward = self.law.draw(mean, self._luck)
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import fraction, positive, positive_int
+from ..means import block_size
 from .synthetic import ManyArms
 from .world import BLOCK, FloatArray
 
@@ -96,8 +97,9 @@ class Piecewise(ManyArms):
 def _spread(phases: FloatArray, lengths: npt.NDArray[np.int64], means: FloatArray) -> None:
     """Repeat the rows of phases in the rows of the means; from the end, so that both may begin in the same place."""
     ends = np.cumsum(lengths)
-    for stop in range(len(means), 0, -BLOCK):
-        start = max(stop - BLOCK, 0)
+    size = block_size(means.shape[1], BLOCK)
+    for stop in range(len(means), 0, -size):
+        start = max(stop - size, 0)
         first, last = np.searchsorted(ends, [start, stop - 1], side="right")
         counts = np.diff(np.minimum(ends[first : last + 1], stop), prepend=start)
         means[start:stop] = np.repeat(phases[first : last + 1], counts, axis=0)
@@ -132,10 +134,10 @@ class RandomWalk(ManyArms):
         for rows, t in self._rounds():
             path[rows] = rng.normal(scale=self.step, size=(len(t), self.n_arms))[:, :k]
         path[0] = rng.random(self.n_arms)[:k]
-        for start in range(0, self.horizon, BLOCK):
-            steps = path[start : start + BLOCK]
-            if start:
-                steps[0] += path[start - 1]
+        for rows, _ in self._rounds():
+            steps = path[rows]
+            if rows.start:
+                steps[0] += path[rows.start - 1]
             np.cumsum(steps, axis=0, out=steps)
         # A symmetric walk folded into [0, 1] has the law of a walk reflected at both ends.
         path += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..agents.core.arguments import positive, positive_int, shown
 from ..means import variation
-from .world import BLOCK, FloatArray, World
+from .world import FloatArray, World
 
 __all__ = ["ManyArms", "Periodic", "Stationary", "Variation"]
 
@@ -126,9 +126,11 @@ class Periodic(ManyArms):
     def _means(self, rng: np.random.Generator) -> FloatArray:
         means = np.empty((self.horizon, self.n_arms))
         filled = min(self.period, self.horizon)
-        for start in range(0, filled, BLOCK):
-            turns = np.arange(start + 1, min(start + BLOCK, filled) + 1) / self.period
-            means[start : start + len(turns)] = 0.5 + self.amplitude * _sine(turns, self.n_arms)
+        for rows, t in self._rounds():
+            turns = t[: max(filled - rows.start, 0)] / self.period
+            means[rows.start : rows.start + len(turns)] = 0.5 + self.amplitude * _sine(turns, self.n_arms)
+            if rows.stop >= filled:
+                break
         while filled < self.horizon:  # with whole periods, twice as many each time
             more = min(filled, self.horizon - filled)
             means[filled : filled + more] = means[:more]

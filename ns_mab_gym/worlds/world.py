@@ -14,12 +14,14 @@ import numpy.typing as npt
 from ..agents.core.arguments import known_parameters, positive_int
 from ..agents.core.memory_limits import ensure_fits, grouped
 from ..agents.core.parameter_types import typed
+from ..means import block_size
 
 __all__ = ["FloatArray", "World"]
 
 FloatArray = npt.NDArray[np.float64]
 
-# Rounds at a time. The largest vectors of a processor divide it: they begin where they would in one long array.
+# Rounds of ten arms at a time. A block is a multiple of a processor's vectors, which so begin where they would in one
+# long array, and give the same bits.
 BLOCK = 16_384
 BESIDE = 3  # numbers of each round that are kept beside its means where they are drawn and played
 ARM_BYTES = 64  # of the spaces of an environment
@@ -125,8 +127,9 @@ class World(ABC):
 
     def _rounds(self) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of rounds, as rows and as the paper's 1-based numbers: the one place that converts to these."""
-        for start in range(0, self.horizon, BLOCK):
-            stop = min(start + BLOCK, self.horizon)
+        size = block_size(self.n_arms, BLOCK)
+        for start in range(0, self.horizon, size):
+            stop = min(start + size, self.horizon)
             yield slice(start, stop), np.arange(start + 1, stop + 1, dtype=np.float64)
 
     def _by_blocks(self, formula: Callable[[FloatArray], FloatArray]) -> FloatArray:
