@@ -46,10 +46,8 @@ def test_an_export_plays_as_the_model_does(
     for seeds in ((1, 2), (3, 4)):
         played = [nsb.run_episode(agent.wrap(make()), agent, seed=seeds) for agent in (one, other)]
         np.testing.assert_array_equal(played[0].arms, played[1].arms)
-    again = nsb.simulate(
-        "NSBandit-Piecewise-v0", "sb3", agent_kwargs={"path": tmp_path / "model.npz"}, env_kwargs=WORLD
-    )
-    assert again.horizon == WORLD["horizon"]
+    by_name = {"agent_kwargs": {"path": tmp_path / "model.npz"}, "env_kwargs": WORLD}
+    assert nsb.simulate("NSBandit-Piecewise-v0", "sb3", **by_name, runs=1).horizon == WORLD["horizon"]
 
 
 POLICIES: dict[str, dict[str, Any]] = {

@@ -66,7 +66,8 @@ def test_the_command_trains_saves_compares_and_draws(tmp_path: Path, capsys: pyt
     }
     rows = json.loads((tmp_path / "numbers.json").read_text())["results"]["held-out instances"]
     assert [row["agent"] for row in rows] == ["sb3-ppo", "beta-swts", "ts", "random"]
-    agent = rl.SB3Agent.load(tmp_path / "model.zip")
+    agent = rl.SB3Agent.load(tmp_path / "model.zip")  # saved here, so it needs no trust
+    assert rl.SB3Agent.load(tmp_path / "model.npz").recipe == agent.recipe
     played = rl.simulate(
         "NSBandit-Piecewise-v0", agent, runs=3, seed=1_000_003, env_kwargs={"n_arms": 10, "horizon": 20}
     )
