@@ -98,7 +98,7 @@ def _names(row: list[str], place: str) -> tuple[str, ...] | None:
             f"{place}: {cells[0]}, {cells[1]}, … may be the numbers of the columns, as pandas writes them, or means; "
             f"give the columns names (frame.add_prefix('arm ')), or write means as {cells[0]}.0, {cells[1]}.0, …"
         )
-    return (cells[0].lstrip("# "), *row[1:]) if named else None
+    return (cells[0].lstrip("# "), *cells[1:]) if named else None
 
 
 def _is_name(cell: str) -> bool:

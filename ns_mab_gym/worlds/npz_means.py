@@ -69,7 +69,7 @@ def _array(stream: IO[bytes], size: int, source: str) -> npt.NDArray[Any]:
         )
     ensure_fits(f"reading {source}, an array of shape {header.shape},", 2.0 * header.size, SMALLER)
     data = stream.read(header.size)
-    if len(data) != header.size or stream.read(1):
+    if len(data) != header.size:
         raise BadMeansError(f"{source} cannot be read as npz: its array is cut off; save it again")
     flat = np.frombuffer(data, dtype=header.dtype)
     return flat.reshape(header.shape[::-1]).T if header.by_column else flat.reshape(header.shape)

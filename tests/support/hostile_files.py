@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import warnings
 import zipfile
@@ -11,12 +12,27 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
+from fuzzing import is_own
+
+from ns_mab_gym.worlds import read_means
 
 CELLS = (
     *("", " ", "nan", "NaN", "inf", "-Infinity", "1e308", "1e309", "-1", "0", "2" + "0" * 400, "1_000", "٣", "½", "\0"),
     *("é", "True", "None", "1,5", "0;5", "1+2j", "0x1F", "05", "10%", '"', "#", "x" * 200_000, "2024-01-01", "\t1\t"),
 )
 SNIPPETS = (b",", b"\n", b'"', b"\0", b".", b"e9", b"-", b"\xff\xfe", b"PK\x05\x06", b"PAR1")
+
+
+def refusal(path, content):
+    """What is said about a file with this content: in one line of our own, which names it."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(ValueError, match=re.escape(repr(str(path)))) as caught:
+        read_means(path)
+    words = str(caught.value)
+    assert is_own(caught.value)
+    assert "\n" not in words
+    return words
 
 
 def npy(array):
