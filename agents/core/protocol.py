@@ -240,11 +240,13 @@ class Agent(ABC):
 
 def _checked_reward(given: Any) -> float:
     try:
-        reward = math.nan if isinstance(given, str | bytes) else float(given)
+        if isinstance(given, str | bytes):  # which float() reads as numbers
+            raise TypeError
+        reward = float(given)
     except Exception:  # an integer beyond all floats, a text, or whatever somebody's own class raises
         raise UnsuitableRewardsError(f"a reward must be a finite number, got {shown(given)}") from None
     if not math.isfinite(reward):
-        raise UnsuitableRewardsError(f"a reward must be a finite number, got {shown(given)}")
+        raise UnsuitableRewardsError(f"a reward must be a finite number, got {reward}")
     if abs(reward) > LARGEST_REWARD:
         raise UnsuitableRewardsError(
             f"a reward must lie between {-LARGEST_REWARD:g} and {LARGEST_REWARD:g}, got {reward:g}; rescale the rewards"

@@ -93,6 +93,14 @@ def test_worlds_are_described_and_drawn(world, here, capsys):
     assert width_of(picture) > 800
 
 
+def test_a_file_with_a_long_name_is_drawn(here, table):
+    np.savetxt(here / f"{'店' * 80}.csv", table, delimiter=",")
+    assert entry.main(["diagnose", f"{'店' * 80}.csv", "--out", "out"]) == 0
+    [picture] = (here / "out").iterdir()
+    assert picture.name.startswith("店店店")
+    assert picture.name.endswith("-beta-swts-diagnosis.png")
+
+
 def test_a_file_is_described_drawn_and_measured(here, table, capsys):
     np.savetxt(here / "clicks.csv", table, delimiter=",", header="ads,mail,video", comments="")
     assert entry.main(["diagnose", "clicks.csv", "--measure", "--runs", "2", "--out", "out"]) == 0

@@ -26,15 +26,16 @@ class FakeEngine:
 
     def __call__(self, env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run, rounds=None):
         self.calls.append((env, agent, tuple(sorted(agent_kwargs.items())), first_run, runs))
-        rounds = np.arange(1, POINTS + 1) * (HORIZON // POINTS)
+        grid = np.arange(1, POINTS + 1) * (HORIZON // POINTS)
+        noted = grid if rounds is None else np.array(sorted({*rounds, HORIZON}))
         slope = len(agent) + len(str(sorted(agent_kwargs.items()))) / 100
         curves = []
         for run in range(first_run, first_run + runs):
             shared = np.random.default_rng((seed, run, 0)).random(POINTS)
             own = np.random.default_rng((seed, run, len(agent))).random(POINTS)
-            curves.append(np.cumsum(slope * 5 + shared + own))
+            curves.append(np.interp(noted, grid, np.cumsum(slope * 5 + shared + own)))
         return Runs(
-            rounds=rounds,
+            rounds=noted,
             regret=np.array(curves),
             pulls=np.full((runs, ARMS), HORIZON // ARMS),
             suboptimal_pulls=np.full((runs, ARMS), HORIZON // ARMS // 2),

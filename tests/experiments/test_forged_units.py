@@ -1,11 +1,9 @@
 """Unit files from somebody else: nothing in them is believed, and nothing is unpacked or used before it is checked."""
 
 import copy
-import io
 import json
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +12,10 @@ import pytest
 from fuzzing import guest
 
 from ns_mab_gym.agents.parts.alarms import ALARM
-from ns_mab_gym.experiments import Store, StoreError, parquet, run
-from ns_mab_gym.experiments.parquet_pages import _fields, check_pages
+from ns_mab_gym.experiments import Store, parquet
 from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.units import units_of
-from ns_mab_gym.experiments.valid_runs import InvalidRunsError, check_runs
+from ns_mab_gym.experiments.valid_runs import check_runs
 
 ARMS, HORIZON, RUNS = 10, 1_000, 5
 
@@ -91,7 +88,7 @@ FORGED = {
     "pulls below zero": ("pulls.0", [-100, 300, *[100] * 8]),
     "pulls beyond all numbers": ("pulls.0.3", 10**400),
     "pulls beyond 64 bits": ("pulls.0.3", 2**63),
-    "pulls that sum by overflow": ("pulls.0", [2**62, 2**62, 2**62, 2**62, 1_000, 0, 0, 0, 0, 0]),
+    "pulls that sum by overflow": ("pulls.0", [*[2**62] * 4, 200, 200, 150, 150, 150, 150]),
     "pulls as fractions": ("pulls.0.3", 100.5),
     "pulls as text": ("pulls.0.3", "x" * 1_000_000),
     "pulls as truth": ("pulls.0.3", True),
@@ -256,132 +253,6 @@ def test_metadata_that_are_no_metadata_are_set_aside(store, unit, told, about):
     assert len(told) == 1
 
 
-def thrift(*fields):
-    """A record in Thrift's compact form: pairs of a number and an integer or another record."""
-    written, before = b"", 0
-    for number, value in fields:
-        kind, content = (12, value) if isinstance(value, bytes) else (5, varint(value * 2))
-        written += bytes([(number - before) << 4 | kind]) + content
-        before = number
-    return written + b"\0"
-
-
-def varint(value):
-    parts = []
-    while value > 127:
-        parts.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*parts, value])
-
-
-def page(unpacked=80, packed=80, values=10, encoding=0, kind=0):
-    detail = thrift((1, values), (2, encoding), (3, 3), (4, 3)) if kind == 0 else thrift((1, values), (2, encoding))
-    return thrift((1, kind), (2, unpacked), (3, packed), (5 if kind == 0 else 7, detail)) + bytes(min(packed, 1_000))
-
-
-def file_of(*pages, rows=10, size=None):
-    content = b"PAR1" + b"".join(pages)
-    chunk = SimpleNamespace(
-        dictionary_page_offset=None,
-        data_page_offset=4,
-        total_compressed_size=len(content) - 4 if size is None else size,
-        num_values=rows,
-    )
-    group = SimpleNamespace(num_rows=rows, num_columns=1, column=lambda number: chunk)
-    return content, SimpleNamespace(num_row_groups=1, row_group=lambda number: group)
-
-
-def test_pages_that_are_as_large_as_they_may_be_are_read():
-    check_pages(*file_of(page(kind=2, values=3), page(values=4), page(values=6)), largest=240)
-
-
-BOMBS = {
-    "unpacks to much": [page(unpacked=2**31 - 1)],
-    "unpack to much together": [page(values=1), page(values=2), page(values=7)],
-    "hold more values than there are rows": [page(), page(unpacked=1, packed=0, values=1)],
-    "hold fewer values than there are rows": [page(values=9)],
-    "hold nothing": [page(), *[page(unpacked=0, packed=0, values=0)] * 3],
-    "is twice a dictionary": [page(kind=2, values=1), page(kind=2, values=1)],
-    "claims many values": [page(values=2**31 - 1)],
-    "claims a large dictionary": [page(kind=2, values=2**31 - 1)],
-    "is of another form": [page(encoding=5)],
-    "is of another type": [page(kind=3)],
-    "ends before the page": [page(packed=2**31 - 1)],
-    "has no header": [b""],
-    "has half a header": [page()[:3]],
-    "is deep": [b"\x1c" * 5_000],
-    "has a number without end": [b"\x15" + b"\xff" * 100],
-}
-
-
-@pytest.mark.parametrize("pages", BOMBS.values(), ids=BOMBS)
-def test_pages_that_claim_more_than_they_may_are_refused(pages):
-    content, about = file_of(*pages, size=None if pages != [b""] else 5)
-    with pytest.raises((ValueError, IndexError)):
-        check_pages(content, about, largest=200)
-
-
-@pytest.mark.parametrize("rows", [1, 12_500, 300_000])
-def test_the_sizes_in_the_pages_are_those_in_the_footer(rows):
-    """The footer counts the headers of the pages too."""
-    sink = io.BytesIO()
-    rng = np.random.default_rng(0)
-    pq.write_table(pa.table({"a": rng.random(rows), "b": ["x"] * rows, "c": np.arange(rows)}), sink, compression="zstd")
-    content, about = sink.getvalue(), pq.read_metadata(sink)
-    for number in range(3):
-        column = about.row_group(0).column(number)
-        position, whole = column.dictionary_page_offset or column.data_page_offset, 0
-        while position < (column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size:
-            header, end = _fields(content, position)
-            whole += end - position + header[2]
-            position = end + header[3]
-        assert whole == column.total_uncompressed_size
-    check_pages(content, about, largest=10 * rows + 1_000)
-
-
-@pytest.mark.parametrize("place", ["regret", "seeds", "pulls", "seconds"])
-def test_an_engine_that_gives_nonsense_is_told_so_before_it_is_stored(store, unit, block, place):
-    broken = {
-        "regret": replace(block, regret=block.regret * math.nan),
-        "seeds": replace(block, seeds=[(0, 0)] * RUNS),
-        "pulls": replace(block, pulls=block.pulls * 2),
-        "seconds": replace(block, seconds=math.inf),
-    }[place]
-    with pytest.raises(
-        InvalidRunsError, match=rf"the result of ts on .* cannot be stored: its {place} .*; correct the"
-    ):
-        store.save(unit, broken)
-
-
-def test_blocks_that_do_not_fit_each_other_are_computed_again(tmp_path, study, engine, progress, told):
-    """Each is a result by itself; joined, the rounds of one would be taken for those of the other."""
-    with Store(tmp_path / "fit", v1, told.append) as store:
-        whole = run(study, store, engine, progress)
-        first, second = (store.path(unit) for unit in units_of(study)[:2])
-        other = compute(units_of(study)[0], engine, None)
-        store.save(units_of(study)[0], replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
-        engine.calls.clear()
-        again = run(study, store, engine, progress)
-        assert all((again.blocks[each].rounds == whole.blocks[each].rounds).all() for each in whole.blocks)
-        assert len(engine.calls) == 3  # the blocks of this agent on this world
-        assert first.exists()
-        assert second.exists()
-    assert all("does not fit the other runs" in line for line in told)
-
-
-def test_stored_blocks_that_do_not_fit_what_is_computed_now_are_told(tmp_path, study, engine, progress, told):
-    unit = units_of(study)[0]
-    other = compute(unit, engine, None)
-    with Store(tmp_path / "fit", v1, told.append) as store:
-        store.save(unit, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
-        with pytest.raises(
-            StoreError, match=r"does not fit what was computed now.*the same command computes all of it"
-        ):
-            run(study, store, engine, progress)
-        outcome = run(study, store, engine, progress)
-        assert {tuple(block.rounds) for block in outcome.blocks.values()} == {tuple(other.rounds)}
-
-
 HOSTILE = [
     None, True, -1, 0, 1, 2**63, 10**400, 1e308, math.nan, math.inf, -math.inf, "", "\0", "é", "\ud800", "10",
     "x" * 100_000, [], {}, [[]], [None] * 1_000, nested(300), {"a": {"b": {}}}, [1, 2, 3], [[0] * 10] * 5,
@@ -437,15 +308,16 @@ def test_hostile_unit_files_are_set_aside_or_hold_what_a_run_can_give(store, uni
     table, about = opened_up(path)
     for rng in guests:
         forging = rng.random() < 0.5
-        with guest(watched=watched):
-            if forging:
-                forge(path, *forged_at_random(rng, table, about))
-            else:
-                path.write_bytes(damaged(rng, content))
+        if forging:
+            forge(path, *forged_at_random(rng, table, about))
+        else:
+            path.write_bytes(damaged(rng, content))
         told.clear()
+        loaded = []
         with guest(watched=watched):
-            loaded = store.load(unit)
-            assert (loaded is None) == (len(told) == 1)
-            if loaded is not None:
-                check_runs(unit, loaded)
-                assert forging or np.array_equal(loaded.regret, block.regret)
+            loaded.append(store.load(unit))
+        assert len(loaded) == 1, "a file is never a reason for an error"
+        assert (loaded[0] is None) == (len(told) == 1)
+        if loaded[0] is not None:
+            check_runs(unit, loaded[0])
+            assert forging or np.array_equal(loaded[0].regret, block.regret)

@@ -1,6 +1,7 @@
 """The page without a browser: what is text stays text."""
 
 import json
+import math
 import re
 from collections.abc import Callable
 
@@ -64,6 +65,12 @@ def test_no_text_becomes_an_element(text: str):
     page = Reader(template.render(text=text))
     assert page.elements == [("p", "title"), ("script",)]
     assert json.loads(page.scripts[0]) == text
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_no_json_never_reaches_the_page(number: float):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        environment().from_string("{{ data | tojson }}").render(data={"regret": [1.0, number]})
 
 
 def test_a_name_that_is_not_there_is_an_error():

@@ -110,3 +110,15 @@ def test_bad_words_end_with_a_line_before_anything_is_trained(
     assert said in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["model.zip", "tensorboard"])
+def test_a_link_in_the_folder_is_refused_before_anything_is_trained(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model would be saved through it, into a file of somebody else."""
+    (tmp_path / "victim").write_text("of somebody else")
+    (tmp_path / name).symlink_to(tmp_path / "victim")
+    assert main(["--timesteps", "80", "--out", str(tmp_path)]) == 2
+    assert f"{name}' is a link to another place; remove the link, or choose another folder" in capsys.readouterr().err
+    assert (tmp_path / "victim").read_text() == "of somebody else"
