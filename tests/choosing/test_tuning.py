@@ -133,7 +133,7 @@ def test_objects_unknown_names_and_bad_budgets_are_refused():
         nsb.tune(TWO_PHASES, nsb.agents.TS(2))
     with pytest.raises(ValueError, match="unknown agent 'beta-swt'"):
         nsb.tune(TWO_PHASES, "beta-swt")
-    with pytest.raises(ValueError, match="budget must be"):
+    with pytest.raises(ValueError, match="--budget: must be a number of seconds above 0"):
         nsb.tune(TWO_PHASES, "beta-swts", budget=-3)
     with pytest.raises(ValueError, match="nothing to tune"):
         nsb.tune(TWO_PHASES, "ts")
@@ -170,7 +170,7 @@ def test_the_command_prints_the_result(capsys):
         (["stationary", "beta-swts", "--space", "window"], "write window=10:1000"),
         (["stationary", "beta-swts", "--space", "window=a,b"], "is not a number"),
         (["stationary", "beta-swts", "--space", "window=1:2:log:3"], "low:high:scale"),
-        (["stationary", "beta-swts", "--budget", "0"], "budget must be"),
+        (["stationary", "beta-swts", "--budget", "0"], "--budget: must be a number of seconds above 0"),
         (["stationry", "beta-swts"], "did you mean 'stationary'"),
     ],
 )

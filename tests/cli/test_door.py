@@ -161,7 +161,7 @@ def test_options_take_nothing_but_numbers_that_make_sense(read, refused):
 
 def test_large_seeds_are_seeds_and_many_threads_are_not_started():
     assert door.natural(str(2**128 - 1)) == 2**128 - 1  # as NumPy proposes them
-    assert door.jobs("1" + "0" * 300) == door.threads("5000") == 1_024
+    assert door.jobs("1" + "0" * 9) == door.threads("5000") == 1_024
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "ascii:strict", "utf-8"])
