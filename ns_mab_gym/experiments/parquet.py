@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +24,7 @@ from .parquet_pages import check_pages
 from .units import Unit
 from .valid_runs import check_runs, most_rows, seeds_of
 
-__all__ = ["BrokenFileError", "from_parquet", "to_parquet", "versions"]
+__all__ = ["BrokenFileError", "from_parquet", "storable", "to_parquet", "versions"]
 
 KEY = b"ns_mab_gym"  # the key of the metadata in the Parquet schema
 SCHEMA = pa.schema(
@@ -80,14 +81,14 @@ def _keys(unit: Unit, runs: int, rounds: npt.NDArray[np.int64]) -> list[Any]:
     """All columns but the last: what world, agent, run and round the regret of a row is of."""
     rows = runs * len(rounds)
     return [
-        pa.repeat(_storable(unit.world.words), rows),
-        pa.repeat(_storable(unit.agent.words), rows),
+        pa.repeat(_as_text(unit.world.words), rows),
+        pa.repeat(_as_text(unit.agent.words), rows),
         np.repeat(np.arange(unit.first_run, unit.first_run + runs, dtype=np.int32), len(rounds)),
         np.tile(rounds, runs),
     ]
 
 
-def _storable(words: str) -> str:
+def _as_text(words: str) -> str:
     """Words with those bytes of a file's name as numbers that are no characters."""
     return words.encode(errors="backslashreplace").decode()
 
@@ -101,16 +102,21 @@ def _about(unit: Unit, code: str, block: Runs) -> dict[str, Any]:
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": block.seconds,
         "seeds": block.seeds,
-        "parameters": [_plain(parameters) for parameters in block.parameters],
+        "parameters": block.parameters,
         "pulls": block.pulls.tolist(),
         "suboptimal_pulls": block.suboptimal_pulls.tolist(),
         "alarms": None if block.alarms is None else [alarms.tolist() for alarms in block.alarms],
     }
 
 
+def storable(block: Runs) -> Runs:
+    """The runs with those parameters of the agent that JSON can hold."""
+    return replace(block, parameters=[_plain(parameters) for parameters in block.parameters])
+
+
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of an agent that JSON can hold."""
-    return {key: value for key, value in parameters.items() if isinstance(value, str | int | float | None)}
+    kept = {key: value for key, value in parameters.items() if isinstance(value, str | int | float | None)}
+    return {key: _as_text(value) if isinstance(value, str) else value for key, value in kept.items()}
 
 
 def _digest(about: dict[str, Any], rounds: npt.NDArray[np.int64], regret: npt.NDArray[np.float64]) -> str:

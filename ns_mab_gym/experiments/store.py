@@ -12,7 +12,7 @@ from ..files import is_plain_file, remove_leftovers, write_atomically
 from ..runs import Runs
 from .folder_lock import FolderLock
 from .identity import CodeVersions
-from .parquet import BrokenFileError, from_parquet, to_parquet
+from .parquet import BrokenFileError, from_parquet, storable, to_parquet
 from .result_folders import StoreError, guarded, mark, own_folder
 from .units import Unit
 from .valid_runs import InvalidRunsError, check_runs
@@ -28,8 +28,6 @@ units/*.parquet   one file for each world, agent and block of runs; all of them 
 aside/            results of other code, of another description, or broken files: no part of the table
 The rest is made from units/ whenever the command is run.
 """
-
-
 IDENTITY = re.compile(r"--([0-9a-f]{16})\.parquet$")  # at the end of the name of every unit's file
 
 
@@ -85,6 +83,7 @@ class Store:
         """Store a result, unless the code behind it changed; the file gets its name only when it is complete."""
         if isinstance(self.code, CodeVersions):
             self.code.confirm(unit)
+        block = storable(block)
         try:
             check_runs(unit, block)
         except InvalidRunsError as error:

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 from dataclasses import replace
 
@@ -58,6 +59,20 @@ def test_what_is_saved_is_loaded_to_the_last_bit(store, unit, block):
     assert store.load(unit) is None
     store.save(unit, block)
     assert same(store.load(unit), block)
+
+
+def test_parameters_that_json_cannot_hold_are_left_out(store, unit, block):
+    parameters = {
+        "window": 9,
+        "means": np.zeros(3),
+        "spans": (1, 2),
+        "path": "b\udcff",
+        "gamma": math.inf,
+        "none": None,
+    }
+    store.save(unit, replace(block, parameters=[parameters] * len(block)))
+    kept = {"window": 9, "path": "b\\udcff", "gamma": math.inf, "none": None}
+    assert store.load(unit).parameters == [kept] * len(block)
 
 
 def with_alarms(block: Runs) -> Runs:
