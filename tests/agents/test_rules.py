@@ -11,8 +11,9 @@ from numba import njit
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
+from ns_mab_gym.agents.core.admission import Facts, check_state
 from ns_mab_gym.agents.core.kernel import RULES, IntArray, act, forget, observe, rule, states_in
-from ns_mab_gym.agents.core.saving import arrays_of, with_arrays
+from ns_mab_gym.agents.core.saving import arrays_of, saved_arrays, with_arrays
 from ns_mab_gym.play.loop import loop_for
 
 WORLD = worlds.Abrupt(horizon=40)
@@ -153,6 +154,9 @@ def test_arrays_in_plain_tuples_are_saved_and_restored():
 
     one, two = Pair((np.arange(3), np.zeros(2)), 1.0), Pair((np.zeros(3, np.int64), np.ones(2)), 1.0)
     assert list(arrays_of(one)) == ["state.both.0", "state.both.1"]
-    two = with_arrays(two, arrays_of(one))
-    np.testing.assert_array_equal(two.both[0], [0, 1, 2])
-    np.testing.assert_array_equal(two.both[1], [0, 0])
+    restored = with_arrays(two, saved_arrays(arrays_of(two), arrays_of(one)))
+    np.testing.assert_array_equal(restored.both[0], [0, 1, 2])
+    np.testing.assert_array_equal(restored.both[1], [0, 0])
+    assert type(restored) is Pair
+    assert restored.number == 1.0
+    check_state(restored, Facts(2))  # nothing is declared about it

@@ -118,6 +118,7 @@ DANGEROUS = [
     ("switching-ts", "state.weights", slice(None), 0.0),
     ("glr-klucb", "state.detector.prefixes.kept", 0, 1024),
     ("glr-klucb", "state.detector.prefixes.points", slice(None), 0.5),
+    ("glr-klucb", "state.detector.prefixes.points", (slice(None), slice(None), 0), 0.0),
     ("adr-ts", "state.detector.filled", (0, 0), 6),
     ("m-ucb", "state.detector.memory", (0, 0), -1.0),
     ("br-mab", "state.books", (1, 0), 21),
@@ -145,6 +146,8 @@ def test_what_would_lead_beyond_an_array_is_refused(name, key, place, value):
     saved = agent.state_dict()
     saved[key][place] = value
     assert not offer(agent, saved)
+    with pytest.raises(ValueError, match=r"^(saved state\.|a saved generator)"):
+        agent.load_state_dict(saved)
 
 
 @pytest.mark.parametrize(
