@@ -96,10 +96,9 @@ def test_every_number_of_every_agent_may_be_too_large(name: str) -> None:
     plain = agents.make(name, knowledge=KNOWN).parameters
     whole = [key for key, value in plain.items() if type(value) is int and key != "n_arms"]
     for number in (10**9, *HUGE):
-        for piece in ("n_arms", "horizon"):
-            with guest():
-                agents.make(name, knowledge=KNOWN, **{piece: number})
-        for key in whole:
+        with guest():
+            agents.make(name, knowledge=KNOWN, n_arms=max(number, 10**12))
+        for key in ("horizon", *whole):
             with guest():
                 agents.make(name, knowledge=KNOWN, **{key: number})
 
