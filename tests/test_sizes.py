@@ -58,7 +58,7 @@ DOORS: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "an agent's arms": (
         lambda n: agents.make("ts", n_arms=n),
-        f"an agent for .* arms would take 64 TB of {FREE}choose",
+        f"1,000,000,000,000 arms would take 64 TB of {FREE}",
     ),
     "wrapped rounds": (
         lambda n: wrappers.LastRounds(NSBanditEnv(horizon=5), n),

@@ -14,12 +14,9 @@ import numpy as np
 from .arguments import as_integer, positive_int
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
-from .memory_limits import DoesNotFitError, ensure_fits, grouped
 from .saving import arrays_of, generator_state, restore_arrays, restore_generator
 
 __all__ = ["Agent", "AgentProtocol", "UnsuitableRewardsError"]
-
-ARM_BYTES = 64  # that an agent keeps for each arm at least
 
 
 class UnsuitableRewardsError(ValueError):
@@ -71,18 +68,12 @@ class Agent(ABC):
     def __post_init__(self) -> None:
         """Check the parameters and get ready to play."""
         self.n_arms = positive_int("n_arms", self.n_arms, least=2)
-        ensure_fits(f"an agent for {grouped(self.n_arms)} arms", ARM_BYTES * self.n_arms, "choose fewer arms")
         try:
             self._check()
             self.reset()
-        except ArithmeticError:
-            raise ValueError(f"{self.name} cannot compute with numbers this large or small: {self._given()}") from None
-        except MemoryError:  # of arrays most of which stay empty: there is room for the rest, but not for the addresses
-            raise DoesNotFitError(f"{self.name} needs more memory than it may have with {self._given()}") from None
-
-    def _given(self) -> str:
-        plain = {key: value for key, value in self.parameters.items() if not isinstance(value, np.ndarray)}
-        return ", ".join(f"{key} = {grouped(v) if type(v) is int else repr(v)}" for key, v in plain.items())
+        except OverflowError:
+            given = ", ".join(f"{key} = {value!r}" for key, value in self.parameters.items())
+            raise ValueError(f"{self.name} cannot compute with numbers this large or small: {given}") from None
 
     def _check(self) -> None:  # noqa: B027 - there is nothing to check in an agent without parameters
         """Check the agent's own parameters."""

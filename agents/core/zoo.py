@@ -97,16 +97,7 @@ def make(
     if not hasattr(agent, "tune"):
         return agent(**(_asked_for(agent, known) | parameters))
     (k,) = known.need(title, "n_arms")
-    return agent(k, **(_tuned(agent, title, known, parameters) | parameters))
-
-
-def _tuned(agent: Any, title: str, known: Knowledge, parameters: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return dict(agent.tune(known, parameters))
-    except ArithmeticError:  # of whole numbers that are too long for a float
-        raise ValueError(
-            f"{title} cannot be tuned to numbers this large or small; choose a smaller horizon, or other parameters"
-        ) from None
+    return agent(k, **(agent.tune(known, parameters) | parameters))
 
 
 def _asked_for(agent: type[Any], known: Knowledge) -> dict[str, Any]:
