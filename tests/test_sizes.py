@@ -82,7 +82,7 @@ def test_numbers_beyond_any_memory_are_refused_in_a_line_before_anything_is_allo
     tracemalloc.stop()
     assert is_own(refused.value)
     assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 300
+    assert len(str(refused.value)) < 400
     assert most < 30e6  # modules, and the one instance of a vector environment
 
 
@@ -140,10 +140,14 @@ def test_every_number_of_every_world_may_be_too_large(name: str, key: str) -> No
 
 def test_windows_beyond_the_horizon_are_as_good_as_the_horizon() -> None:
     means = worlds.Abrupt(horizon=50).means()
-    for window in HUGE:
-        np.testing.assert_array_equal(nsb.theory.unlearnable_set(means, window), nsb.theory.unlearnable_set(means, 50))
-    with pytest.raises(ValueError, match=r"^delay must be at most 1,000,000,000,000,000 rounds"):
-        wrappers.DelayedRewards(NSBanditEnv(horizon=5), 10**30)
+    np.testing.assert_array_equal(nsb.theory.unlearnable_set(means, 10**12), nsb.theory.unlearnable_set(means, 50))
+    for number in HUGE:
+        with guest():
+            nsb.theory.gap(means, number)
+        with guest():
+            nsb.run_episode(
+                wrappers.DelayedRewards(NSBanditEnv(horizon=5), number), agents.make("ts", n_arms=10), seed=0
+            )
 
 
 # What is said to be taken is what is taken.
@@ -192,7 +196,7 @@ def reset(envs: Any) -> Any:
         lambda: Recording("all", None).blank(100_000, 10, [(0, 0)] * 10),
         lambda: Recording("regret", None).blank(100_000, 10, [(0, 0)] * 10),
         lambda: agents.make("sw-ucb", n_arms=2, window=10**6),
-        lambda: agents.make("ts", n_arms=10**6),
+        lambda: agents.make("ts", n_arms=2 * 10**6),
     ],
 )
 def test_what_is_told_is_what_it_takes(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]) -> None:
