@@ -58,7 +58,7 @@ DOORS: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "an agent's arms": (
         lambda n: agents.make("ts", n_arms=n),
-        f"an agent for .* arms would take 64 TB of {FREE}choose",
+        f"1,000,000,000,000 arms would take 64 TB of {FREE}",
     ),
     "wrapped rounds": (
         lambda n: wrappers.LastRounds(NSBanditEnv(horizon=5), n),
@@ -82,7 +82,7 @@ def test_numbers_beyond_any_memory_are_refused_in_a_line_before_anything_is_allo
     tracemalloc.stop()
     assert is_own(refused.value)
     assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 300
+    assert len(str(refused.value)) < 400
     assert most < 30e6  # modules, and the one instance of a vector environment
 
 
@@ -96,10 +96,9 @@ def test_every_number_of_every_agent_may_be_too_large(name: str) -> None:
     plain = agents.make(name, knowledge=KNOWN).parameters
     whole = [key for key, value in plain.items() if type(value) is int and key != "n_arms"]
     for number in (10**9, *HUGE):
-        for piece in ("n_arms", "horizon"):
-            with guest():
-                agents.make(name, knowledge=KNOWN, **{piece: number})
-        for key in whole:
+        with guest():
+            agents.make(name, knowledge=KNOWN, n_arms=max(number, 10**12))
+        for key in ("horizon", *whole):
             with guest():
                 agents.make(name, knowledge=KNOWN, **{key: number})
 
@@ -141,10 +140,14 @@ def test_every_number_of_every_world_may_be_too_large(name: str, key: str) -> No
 
 def test_windows_beyond_the_horizon_are_as_good_as_the_horizon() -> None:
     means = worlds.Abrupt(horizon=50).means()
-    for window in HUGE:
-        np.testing.assert_array_equal(nsb.theory.unlearnable_set(means, window), nsb.theory.unlearnable_set(means, 50))
-    with pytest.raises(ValueError, match=r"^delay must be at most 1,000,000,000,000,000 rounds"):
-        wrappers.DelayedRewards(NSBanditEnv(horizon=5), 10**30)
+    np.testing.assert_array_equal(nsb.theory.unlearnable_set(means, 10**12), nsb.theory.unlearnable_set(means, 50))
+    for number in HUGE:
+        with guest():
+            nsb.theory.gap(means, number)
+        with guest():
+            nsb.run_episode(
+                wrappers.DelayedRewards(NSBanditEnv(horizon=5), number), agents.make("ts", n_arms=10), seed=0
+            )
 
 
 # What is said to be taken is what is taken.
@@ -193,7 +196,7 @@ def reset(envs: Any) -> Any:
         lambda: Recording("all", None).blank(100_000, 10, [(0, 0)] * 10),
         lambda: Recording("regret", None).blank(100_000, 10, [(0, 0)] * 10),
         lambda: agents.make("sw-ucb", n_arms=2, window=10**6),
-        lambda: agents.make("ts", n_arms=10**6),
+        lambda: agents.make("ts", n_arms=2 * 10**6),
     ],
 )
 def test_what_is_told_is_what_it_takes(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]) -> None:

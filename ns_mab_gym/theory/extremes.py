@@ -28,8 +28,7 @@ def as_windows(window: Windows, horizon: int) -> list[int]:
     several = [window] if np.ndim(window) == 0 else list(window)  # type: ignore[arg-type]
     if not several:
         raise ValueError("window must be a positive integer or several of them, got an empty sequence")
-    longest = np.iinfo(np.int64).max  # than which T is never larger
-    return [min(positive_int("window", each, hint=hint), longest) for each in several]
+    return [positive_int("window", each, hint=hint) for each in several]
 
 
 def trailing(signal: Floats, extreme: np.ufunc, windows: Sequence[int]) -> Iterator[Floats]:

@@ -25,7 +25,6 @@ FloatArray = npt.NDArray[np.float64]
 BLOCK = 16_384
 BESIDE = 3  # numbers of each round that are kept beside its means where they are drawn and played
 ARM_BYTES = 64  # of the spaces of an environment
-LARGEST = 10**15  # of whole numbers as parameters: a float holds them, and ten times as much, exactly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +51,8 @@ class World(ABC):
             object.__setattr__(self, "name", f"{type(self).__module__}:{type(self).__qualname__}")
         for parameter in self.parameters():
             value = getattr(self, parameter)
-            if isinstance(value, np.generic):  # keeps repr and JSON plain
-                value = value.item()
-                object.__setattr__(self, parameter, value)
-            if isinstance(value, int) and abs(value) > LARGEST:
-                raise ValueError(f"{parameter} must be at most {LARGEST:,}, got {grouped(value)}")
+            if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:  # keeps repr and JSON plain
+                object.__setattr__(self, parameter, value.item())
         positive_int("horizon", self.horizon)
 
     @property

@@ -12,14 +12,12 @@ from gymnasium.spaces import Box
 from gymnasium.utils import RecordConstructorArgs
 
 from ..agents.core.arguments import positive_int
-from ..agents.core.memory_limits import grouped
 from .memory import Features, bandit_space
 from .streams import OwnGenerator
 
 __all__ = ["DelayedRewards"]
 
 STREAM = 0xDE1A
-LONGEST = 10**15  # rounds
 
 
 class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructorArgs):
@@ -91,6 +89,4 @@ def _bounds(delay: int | Sequence[int]) -> tuple[int, int]:
         shortest = longest = positive_int("delay", delay, least=0, hint=hint)
     if shortest > longest:
         raise ValueError(f"delay must be a pair (low, high) with low <= high, got {delay!r}; swap them")
-    if longest > LONGEST:
-        raise ValueError(f"delay must be at most {LONGEST:,} rounds, got {grouped(longest)}; no reward would arrive")
     return shortest, longest
