@@ -50,9 +50,6 @@ def whole_arm(agent: str, chosen: Any, n_arms: int) -> int:
 
     >>> whole_arm("mine", 2.0, 3)
     2
-    >>> whole_arm("mine", -1, 3)
-    Traceback (most recent call last):
-    ns_mab_gym.agents.core.arms.UnplayableArmError: mine chose -1; an arm is an integer from 0 to 2, so mend ...
     """
     try:
         if 0 <= chosen < n_arms and (arm := int(chosen)) == chosen:

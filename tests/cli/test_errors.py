@@ -170,7 +170,8 @@ def test_an_error_in_a_users_own_agent_says_where(one_error, capsys, tmp_path):
     assert progress == "1 of 1 units to compute, 0 stored already"
     assert error == f"ns-mab-gym evaluate: error: it came to grief {place}"
     assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Beyond", "--runs", "2"]) == 2
-    said = "Beyond chose 7 in round 1; an arm is an integer from 0 to 2, so mend the agent's act (while grief:Beyond played piecewise:horizon=50,n_arms=3)"
+    why = "Beyond chose 7 in round 1; an arm is an integer from 0 to 2, so mend the agent's act"
+    said = f"{why} (while grief:Beyond played piecewise:horizon=50,n_arms=3)"
     assert capsys.readouterr().err.splitlines()[-1] == f"ns-mab-gym evaluate: error: {said}"
     assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Early", "--runs", "2"]) == 2
     said = one_error("ns-mab-gym evaluate")
