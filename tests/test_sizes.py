@@ -145,9 +145,7 @@ def test_windows_beyond_the_horizon_are_as_good_as_the_horizon() -> None:
         with guest():
             nsb.theory.gap(means, number)
         with guest():
-            nsb.run_episode(
-                wrappers.DelayedRewards(NSBanditEnv(horizon=5), number), agents.make("ts", n_arms=10), seed=0
-            )
+            nsb.run_episode(wrappers.DelayedRewards(NSBanditEnv(horizon=5), number), agents.TS(10), seed=0)
 
 
 # What is said to be taken is what is taken.
