@@ -38,6 +38,8 @@ DIRECTIONS: dict[str, set[str]] = {
     "envs": {"agents.core", "means", "rewards", "worlds"},
     "wrappers": {"agents.core"},
     "play": {"agents.core", "agents.parts", "compilation", "envs", "means", "quantile", "rewards", "runs", "worlds"},
+    "installed_versions": set(),
+    "workforce": {"agents.core", "installed_versions", "kept_files", "play", "sources"},
     "theory": {"agents.core", "means"},
     "student_t": set(),
     "run_intervals": {"means", "quantile", "student_t"},

@@ -11,16 +11,14 @@ import math
 import multiprocessing
 import os
 import pickle
-import signal
-import threading
 import time
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..runs import Runs
+from .child_processes import become_child, ctrl_c_ignored
 from .cores import usable_cores
 from .match import Match
 from .recording import Recording, finished, note
@@ -28,7 +26,6 @@ from .recording import Recording, finished, note
 __all__ = ["Caught", "Row", "packed", "rows", "workers"]
 
 SAVING = 3.0  # seconds that processes must save to be worth their start, which takes one or two
-WATCH = 1.0  # seconds between two looks whether the process that started this one is alive
 
 
 class Work(NamedTuple):
@@ -99,7 +96,7 @@ def rows(work: bytes, seeds: list[tuple[int, int]], number: int) -> Generator[Ro
     import loky  # type: ignore[import-untyped]
 
     try:
-        with _ctrl_c_ignored():
+        with ctrl_c_ignored():
             pool = loky.ProcessPoolExecutor(number, initializer=_begin, initargs=(work, os.getpid()))
             futures = [pool.submit(_play, pair) for pair in seeds]
     except (OSError, NotImplementedError) as error:  # the system grants no processes, or no semaphores
@@ -113,20 +110,6 @@ def rows(work: bytes, seeds: list[tuple[int, int]], number: int) -> Generator[Ro
     finally:
         # Those who leave early, by Ctrl-C or an error, do not wait for runs that nobody wants to see.
         pool.shutdown(wait=True, kill_workers=not complete)
-
-
-@contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C for a moment; the processes that are started meanwhile inherit that, and leave it to this one."""
-    handler = signal.getsignal(signal.SIGINT)
-    if handler is None or threading.current_thread() is not threading.main_thread():  # it cannot be set from here
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
 
 
 def _row(future: Any) -> Row:
@@ -152,16 +135,7 @@ def _begin(work: bytes, parent: int) -> None:
     """Make this a process that plays runs."""
     global _packed
     _packed = work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
-    if os.name == "posix":  # elsewhere a process does not learn that its parent is gone
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent is gone, even if that was killed and could not say so."""
-    while os.getppid() == parent:
-        time.sleep(WATCH)
-    os._exit(1)
+    become_child(parent)
 
 
 def _play(seeds: tuple[int, int]) -> bytes:

@@ -1,0 +1,15 @@
+"""The versions of Python and of the packages that produce a result."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+__all__ = ["versions"]
+
+PACKAGES = ("ns-mab-gym", "numpy", "numba", "gymnasium")
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that produced a result."""
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in PACKAGES}}

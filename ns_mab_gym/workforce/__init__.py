@@ -1,0 +1,20 @@
+"""Who does the work: threads, processes or a Dask cluster, and the dispatcher that hands it out."""
+
+from .crew import Crew, WorkforceError, WorkforceLostError
+from .dispatching import Arrived, Failed, dispatch
+from .hiring import EXECUTORS, hired
+from .parcels import Job, Trouble, UnfitWorkerError
+
+__all__ = [
+    "EXECUTORS",
+    "Arrived",
+    "Crew",
+    "Failed",
+    "Job",
+    "Trouble",
+    "UnfitWorkerError",
+    "WorkforceError",
+    "WorkforceLostError",
+    "dispatch",
+    "hired",
+]

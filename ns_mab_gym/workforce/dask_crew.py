@@ -1,0 +1,156 @@
+"""A Dask cluster: one that runs somewhere, or one that is started on this machine for the work."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+from ..play.child_processes import ctrl_c_ignored
+from .crew import Crew, WorkforceError, WorkforceLostError
+
+__all__ = ["DaskCrew", "connected", "started_here"]
+
+CONNECTING = 10  # seconds
+LOOK = 2.0  # seconds between two looks at who is there
+CLOSING = 5  # seconds that workers are given to end
+
+
+class DaskCrew(Crew):
+    """The workers of a Dask cluster, as many as are there at any time.
+
+    Args:
+        client: a ``distributed.Client``, which stays the user's to close unless it is one's own.
+        own: what is to be closed in the end: the client, and the cluster that was started for the work.
+    """
+
+    name = "dask"
+    queued = 2
+
+    def __init__(self, client: Any, own: tuple[Any, ...] = ()) -> None:
+        from distributed.scheduler import KilledWorker
+
+        self.client, self._own, self._killed = client, own, KilledWorker
+        self.address = str(client.scheduler.address) if client.scheduler else "?"
+        self._slots, self._looked = 0, -LOOK
+
+    @property
+    def slots(self) -> int:
+        """The number of threads of all workers, as it was a moment ago."""
+        if time.monotonic() - self._looked >= LOOK:
+            self._slots = sum(self._asked(self.client.nthreads).values())
+            self._looked = time.monotonic()
+        return self._slots
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have a function called by a worker of the cluster."""
+        there = self._asked(self.client.submit, function, *arguments, pure=False)
+        task: Future[Any] = Future()
+        task.add_done_callback(lambda task: there.cancel() if task.cancelled() else None)
+        self.client.loop.add_callback(_hand_on, self.client, there, task)
+        return task
+
+    def everywhere(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+        """Have a function called by every worker that is there."""
+        return dict(self._asked(self.client.run, function, *arguments, on_error="return"))
+
+    def _asked(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """What the scheduler answers; a :class:`WorkforceLostError` if it does not."""
+        if self.client.status not in ("running", "connecting"):
+            raise WorkforceLostError(self.gone)
+        try:
+            return function(*arguments, **options)
+        except (OSError, TimeoutError) as error:
+            raise WorkforceLostError(self.gone) from error
+
+    def deaths(self, error: BaseException | None) -> int:
+        """How many workers died, one after another, before the scheduler gave the task up."""
+        return 1 + getattr(error, "allowed_failures", 0) if isinstance(error, self._killed) else 0
+
+    @property
+    def about(self) -> str:
+        """The address of the scheduler, and that of its page."""
+        page = self.client.dashboard_link
+        return f"scheduler at {self.address}" + (f", dashboard at {page}" if page else "")
+
+    @property
+    def gone(self) -> str:
+        """What to say if the scheduler is gone."""
+        return f"the scheduler at {self.address} is gone"
+
+    def close(self, at_once: bool) -> None:
+        """Leave the cluster, and close it if it was started for the work."""
+        for each in self._own:
+            try:
+                each.close(timeout=CLOSING)
+            except (OSError, TimeoutError):  # the other side is gone already
+                continue
+
+
+async def _hand_on(client: Any, there: Any, task: Future[Any]) -> None:
+    """Wait for a task of the cluster, and give its outcome to the future that stands for it here.
+
+    (``Client.get_executor`` does the same, but leaves the future waiting for ever if workers die at the wrong moment.)
+    """
+    try:
+        result, error = await client.gather(there, asynchronous=True), None
+    except (CancelledError, asyncio.CancelledError):
+        task.cancel()
+    except BaseException as raised:
+        result, error = None, raised
+    if not task.set_running_or_notify_cancel():
+        return
+    if error is None:
+        task.set_result(result)
+    else:
+        task.set_exception(error)
+
+
+def connected(scheduler: str) -> DaskCrew:
+    """The workers of a cluster that is running.
+
+    Args:
+        scheduler: its address, such as ``tcp://10.0.0.1:8786``.
+    """
+    distributed = _distributed()
+    try:
+        client = distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise WorkforceError(
+            f"there is no Dask scheduler at {scheduler!r} ({_reason(error)}); start one with 'dask scheduler', or give "
+            f"the address that it prints, such as tcp://10.0.0.1:8786"
+        ) from error
+    return DaskCrew(client, (client,))
+
+
+def started_here(workers: int) -> DaskCrew:
+    """So many worker processes of a cluster that is started on this machine, for this work alone."""
+    distributed = _distributed()
+    import dask
+
+    # A task whose worker died comes back at once: the dispatcher counts, and gives it to others.
+    with ctrl_c_ignored(), dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            preload="ns_mab_gym.workforce.dask_preload",
+        )
+    client = distributed.Client(cluster, set_as_default=False)
+    return DaskCrew(client, (client, cluster))
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError("a cluster needs dask: pip install 'ns-mab-gym[cluster]'") from None
+    return distributed
+
+
+def _reason(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,137 @@
+"""What a worker does with a task, and what it sends back."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from ..kept_files import ChangedFileError
+
+__all__ = ["Caught", "Job", "Parcel", "Trouble", "UnfitWorkerError", "carry_out", "here"]
+
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
+FULL = 4_000_000  # bytes of results after which no further item is begun
+
+
+class UnfitWorkerError(ValueError):
+    """A worker lacks what the work needs, or has another version of it: the whole work stops."""
+
+
+class Job(Protocol[T_contra]):
+    """What is to be done with the items of a task; it is sent to the workers."""
+
+    def begin(self, items: Sequence[T_contra]) -> None:
+        """Called before the first item of a task; raises an :class:`UnfitWorkerError` if this worker cannot do it."""
+
+    def one(self, item: T_contra) -> Any:
+        """The result of one item; an error concerns this item alone."""
+
+    def weight(self, result: Any) -> int:
+        """How many bytes a result takes, about."""
+
+    def packed(self, items: Sequence[T_contra], results: Sequence[Any]) -> Any:
+        """The results of several items as they are sent back."""
+
+
+class Trouble(NamedTuple):
+    """Why an item has no result."""
+
+    error: str
+    traceback: str = ""
+    worker: str = ""
+
+
+class Caught(NamedTuple):
+    """A warning that was issued elsewhere."""
+
+    text: str
+    category: type[Warning]
+
+
+class Parcel(NamedTuple):
+    """What a worker sends back for a task.
+
+    Attributes:
+        content: what the job made of the results; None if there are none.
+        well: the numbers, within the task, of the items that went well.
+        troubles: the numbers of those that did not, with the reasons.
+        left: how many of the last items were not begun, because the time of the task was over or its parcel full.
+        caught: the warnings.
+    """
+
+    content: Any
+    well: tuple[int, ...]
+    troubles: tuple[tuple[int, Trouble], ...]
+    left: int
+    caught: tuple[Caught, ...]
+
+
+def carry_out(job: Job[T], items: Sequence[T], seconds: float, elsewhere: bool) -> Parcel:
+    """Do a task: its first item, and as many of the others as time and space allow.
+
+    Args:
+        job: what is to be done.
+        items: with what.
+        seconds: after which no further item is begun.
+        elsewhere: whether this is another process than the one that waits for the result.
+    """
+    ends = time.perf_counter() + seconds
+    results: dict[int, Any] = {}
+    troubles: dict[int, Trouble] = {}
+    with _kept_warnings(elsewhere) as caught:
+        job.begin(items)
+        space = FULL
+        for number, item in enumerate(items):
+            if number and (time.perf_counter() >= ends or space <= 0):
+                break
+            with _told(troubles, [number]):
+                results[number] = job.one(item)
+                space -= job.weight(results[number])
+        begun, content = len(results) + len(troubles), None
+        if results:
+            with _told(troubles, list(results)):
+                content = job.packed([items[number] for number in results], list(results.values()))
+    well = tuple(number for number in results if number not in troubles)
+    told = tuple(dict.fromkeys(Caught(str(each.message), each.category) for each in caught))
+    return Parcel(content, well, tuple(troubles.items()), len(items) - begun, told)
+
+
+@contextmanager
+def _told(troubles: dict[int, Trouble], numbers: Sequence[int]) -> Iterator[None]:
+    """Note an error as the trouble of these items, unless it concerns the whole work."""
+    try:
+        yield
+    except (UnfitWorkerError, ChangedFileError):
+        raise
+    except (Exception, SystemExit) as error:  # whatever the code of a user raises
+        said = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+        trouble = Trouble(" ".join(said.split()), "".join(traceback.format_exception(error)), here())
+        troubles.update(dict.fromkeys(numbers, trouble))
+
+
+@contextmanager
+def _kept_warnings(elsewhere: bool) -> Iterator[list[warnings.WarningMessage]]:
+    """The warnings of this block, to be sent back; in the process that waits for the result they are issued at once."""
+    if not elsewhere:
+        yield []
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")  # each warning once for every line of code that issues it
+        yield caught
+
+
+def here() -> str:
+    """What this worker is called: its address in a cluster, or else its process."""
+    if (distributed := sys.modules.get("distributed")) is not None:
+        try:
+            return str(distributed.get_worker().address)
+        except ValueError:  # not in a task of a cluster
+            pass
+    return f"process {os.getpid()}"

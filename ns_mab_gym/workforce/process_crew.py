@@ -1,0 +1,77 @@
+"""Processes of this machine, each with its own Python: for work that does not release Python's lock.
+
+Every process is a pool of its own, so that one that dies takes only its own task along, and can be replaced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from ..play.child_processes import become_child, ctrl_c_ignored
+from .crew import Crew, WorkforceError
+
+__all__ = ["ProcessCrew"]
+
+
+class ProcessCrew(Crew):
+    """Processes of this machine.
+
+    Args:
+        number: how many.
+    """
+
+    name = "processes"
+
+    def __init__(self, number: int) -> None:
+        try:
+            import loky  # type: ignore[import-untyped]  # noqa: F401
+        except ImportError:
+            raise ImportError("processes need loky: pip install 'ns-mab-gym[experiments]'") from None
+        self._pools: list[Any] = [None] * number
+        self._tasks: list[Future[Any] | None] = [None] * number  # the task of each process
+
+    @property
+    def slots(self) -> int:
+        """The number of processes."""
+        return len(self._pools)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have a function called by a process that has nothing to do; it is started if need be."""
+        number = next(number for number, task in enumerate(self._tasks) if task is None or task.done())
+        last = self._tasks[number]
+        if last is not None and not last.cancelled() and self.deaths(last.exception()):
+            self._end(number)
+        task: Future[Any] = self._pool(number).submit(function, *arguments)
+        self._tasks[number] = task
+        return task
+
+    def abandon(self, task: Future[Any]) -> None:
+        """End the process that does the task: it may stand still, and another one is started soon."""
+        if not task.cancel() and not task.done():
+            self._end(self._tasks.index(task))
+
+    def _pool(self, number: int) -> Any:
+        import loky
+
+        if self._pools[number] is None:
+            try:
+                with ctrl_c_ignored():
+                    self._pools[number] = loky.ProcessPoolExecutor(1, initializer=become_child, initargs=(os.getpid(),))
+            except (OSError, NotImplementedError) as error:  # the system grants no processes, or no semaphores
+                raise WorkforceError(f"no process could be started ({error}); use --executor threads") from error
+        return self._pools[number]
+
+    def _end(self, number: int) -> None:
+        """End a process, also one that stands still."""
+        self._pools[number].shutdown(wait=True, kill_workers=True)
+        self._pools[number] = self._tasks[number] = None
+
+    def close(self, at_once: bool) -> None:
+        """End the processes; also one that is stopped, whose task somebody else did."""
+        idle = [task is None or task.done() for task in self._tasks]
+        for pool, done in zip(self._pools, idle, strict=True):
+            if pool is not None:
+                pool.shutdown(wait=True, kill_workers=at_once or not done)
