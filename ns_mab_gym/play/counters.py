@@ -20,8 +20,11 @@ class Counter(Protocol):
     def start(self, done: int, total: int) -> None:
         """Called once: ``done`` of ``total`` things are done already."""
 
-    def advance(self, steps: int) -> None:
-        """Called when one thing more is done, which took the agents so many steps."""
+    def advance(self, steps: int, things: int = 1) -> None:
+        """Called when so many things more are done, which took the agents so many steps."""
+
+    def fail(self) -> None:
+        """Called when a thing has failed, and will not be done."""
 
     def close(self) -> None:
         """Called at the end, also after an error."""
@@ -52,7 +55,8 @@ class BarCounter:
             raise ImportError("a progress bar needs tqdm: pip install 'ns-mab-gym[experiments]'") from None
         shape = f"runs {{percentage:3.0f}} %|{{bar}}| {{n_fmt}} of {{total_fmt}} {noun}{{postfix}}, {{remaining}} left"
         self._bar: Any = tqdm(file=stream, bar_format=shape, postfix="starting", dynamic_ncols=True)
-        self._steps, self._began = 0, time.perf_counter()
+        self._steps = self._failed = 0
+        self._began = time.perf_counter()
 
     def start(self, done: int, total: int) -> None:
         """Show the total; what was done before does not count for the time left."""
@@ -61,11 +65,25 @@ class BarCounter:
         self._began = time.perf_counter()
         self._bar.refresh()
 
-    def advance(self, steps: int) -> None:
-        """Advance by one."""
+    def advance(self, steps: int, things: int = 1) -> None:
+        """Advance by so many things."""
         self._steps += steps
-        self._bar.set_postfix_str(speed(self._steps, time.perf_counter() - self._began), refresh=False)
-        self._bar.update()
+        self._show()
+        self._bar.update(things)
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        self._bar.write(line, file=self._bar.fp)
+
+    def fail(self) -> None:
+        """Show one failed thing more."""
+        self._failed += 1
+        self._show()
+        self._bar.refresh()
+
+    def _show(self) -> None:
+        shown = speed(self._steps, time.perf_counter() - self._began)
+        self._bar.set_postfix_str(f"{shown}{_failures(self._failed)}", refresh=False)
 
     def close(self) -> None:
         """Leave the bar on the screen as it is."""
@@ -83,7 +101,7 @@ class LineCounter:
 
     def __init__(self, stream: TextIO, noun: str, every: float = 5.0) -> None:
         self._stream, self._noun, self._every = stream, noun, every
-        self._steps = self._done = self._new = self._total = 0
+        self._steps = self._done = self._new = self._total = self._failed = 0
         self._began = self._told = time.perf_counter()
 
     def start(self, done: int, total: int) -> None:
@@ -91,19 +109,30 @@ class LineCounter:
         self._done, self._total = done, total
         self._began = self._told = time.perf_counter()
 
-    def advance(self, steps: int) -> None:
+    def advance(self, steps: int, things: int = 1) -> None:
         """Print the progress, if the last line is a few seconds old or this is the last thing."""
-        self._done, self._new, self._steps = self._done + 1, self._new + 1, self._steps + steps
+        self._done, self._new, self._steps = self._done + things, self._new + things, self._steps + steps
+        self._print()
+
+    def fail(self) -> None:
+        """Count one failed thing more, which the next line tells."""
+        self._failed += 1
+
+    def _print(self) -> None:
         now = time.perf_counter()
         if now - self._told < self._every and self._done < self._total:
             return
         self._told, elapsed = now, now - self._began
         left = elapsed / self._new * (self._total - self._done)
         line = f"{self._done} of {self._total} {self._noun}, {speed(self._steps, elapsed)}, {left:.0f} s left"
-        print(line, file=self._stream, flush=True)
+        print(f"{line}{_failures(self._failed)}", file=self._stream, flush=True)
 
     def close(self) -> None:
         """Do nothing: every line is complete."""
+
+
+def _failures(number: int) -> str:
+    return f", {number} failed" if number else ""
 
 
 def counter_for(stream: TextIO, noun: str) -> Counter:

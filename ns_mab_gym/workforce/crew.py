@@ -66,7 +66,7 @@ class Crew(ABC):
     @property
     def gone(self) -> str:
         """What to say if all of them are gone."""
-        return f"the {self.name} that did the work are gone"
+        return f"those who did the work are gone: {self.name}"
 
     def __enter__(self) -> Self:
         """The crew, which is sent home at the end of the block."""

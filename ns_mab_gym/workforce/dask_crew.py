@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from ..play.child_processes import ctrl_c_ignored
@@ -24,13 +25,13 @@ class DaskCrew(Crew):
 
     Args:
         client: a ``distributed.Client``, which stays the user's to close unless it is one's own.
-        own: what is to be closed in the end: the client, and the cluster that was started for the work.
+        own: what is to be left in the end, besides: the client, and the cluster that was started for the work.
     """
 
     name = "dask"
     queued = 2
 
-    def __init__(self, client: Any, own: tuple[Any, ...] = ()) -> None:
+    def __init__(self, client: Any, own: ExitStack | None = None) -> None:
         from distributed.scheduler import KilledWorker
 
         self.client, self._own, self._killed = client, own, KilledWorker
@@ -49,9 +50,13 @@ class DaskCrew(Crew):
         """Have a function called by a worker of the cluster."""
         there = self._asked(self.client.submit, function, *arguments, pure=False)
         task: Future[Any] = Future()
-        task.add_done_callback(lambda task: there.cancel() if task.cancelled() else None)
+        task.add_done_callback(lambda task: self._cancel(there) if task.cancelled() else None)
         self.client.loop.add_callback(_hand_on, self.client, there, task)
         return task
+
+    def _cancel(self, there: Any) -> None:
+        if self.client.status == "running":  # else nobody is there who could be told
+            there.cancel()
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
         """Have a function called by every worker that is there."""
@@ -83,11 +88,9 @@ class DaskCrew(Crew):
 
     def close(self, at_once: bool) -> None:
         """Leave the cluster, and close it if it was started for the work."""
-        for each in self._own:
-            try:
-                each.close(timeout=CLOSING)
-            except (OSError, TimeoutError):  # the other side is gone already
-                continue
+        if self._own is not None:
+            with suppress(OSError, TimeoutError):  # the other side is gone already
+                self._own.close()
 
 
 async def _hand_on(client: Any, there: Any, task: Future[Any]) -> None:
@@ -116,14 +119,18 @@ def connected(scheduler: str) -> DaskCrew:
         scheduler: its address, such as ``tcp://10.0.0.1:8786``.
     """
     distributed = _distributed()
-    try:
-        client = distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise WorkforceError(
-            f"there is no Dask scheduler at {scheduler!r} ({_reason(error)}); start one with 'dask scheduler', or give "
-            f"the address that it prints, such as tcp://10.0.0.1:8786"
-        ) from error
-    return DaskCrew(client, (client,))
+    with ExitStack() as own:
+        own.enter_context(_quiet())
+        try:
+            client = distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise WorkforceError(
+                f"there is no Dask scheduler at {scheduler!r} ({_reason(error)}); start one with 'dask scheduler', or "
+                f"give the address that it prints, such as tcp://10.0.0.1:8786"
+            ) from error
+        own.callback(client.close, timeout=CLOSING)
+        crew = DaskCrew(client, own.pop_all())
+    return crew
 
 
 def started_here(workers: int) -> DaskCrew:
@@ -131,17 +138,22 @@ def started_here(workers: int) -> DaskCrew:
     distributed = _distributed()
     import dask
 
-    # A task whose worker died comes back at once: the dispatcher counts, and gives it to others.
-    with ctrl_c_ignored(), dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-            preload="ns_mab_gym.workforce.dask_preload",
-        )
-    client = distributed.Client(cluster, set_as_default=False)
-    return DaskCrew(client, (client, cluster))
+    with ExitStack() as own:
+        own.enter_context(_quiet())
+        # A task whose worker died comes back at once: the dispatcher counts, and gives it to others.
+        with ctrl_c_ignored(), dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+                preload="ns_mab_gym.workforce.dask_preload",
+            )
+        own.callback(cluster.close, timeout=CLOSING)
+        client = distributed.Client(cluster, set_as_default=False)
+        own.callback(client.close, timeout=CLOSING)
+        crew = DaskCrew(client, own.pop_all())
+    return crew
 
 
 def _distributed() -> Any:
@@ -150,6 +162,20 @@ def _distributed() -> Any:
     except ImportError:
         raise ImportError("a cluster needs dask: pip install 'ns-mab-gym[cluster]'") from None
     return distributed
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from logging what this package tells in words of its own, such as that the scheduler is gone."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _reason(error: BaseException) -> str:

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -164,6 +164,8 @@ class Desk(Generic[T]):
             yield from self._unpacked(task, future.result())
         elif deaths := self.crew.deaths(error):
             yield from self._mourned(task, error, deaths)
+        elif isinstance(error, BrokenExecutor):
+            raise WorkforceLostError(f"{self.crew.gone} ({error})") from error
         else:
             raise error
 
