@@ -119,8 +119,8 @@ def connected(scheduler: str) -> DaskCrew:
         scheduler: its address, such as ``tcp://10.0.0.1:8786``.
     """
     distributed = _distributed()
-    with ExitStack() as own:
-        own.enter_context(_quiet())
+    own = ExitStack()
+    with _closed_if_it_fails(own):
         try:
             client = distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
@@ -129,8 +129,7 @@ def connected(scheduler: str) -> DaskCrew:
                 f"give the address that it prints, such as tcp://10.0.0.1:8786"
             ) from error
         own.callback(client.close, timeout=CLOSING)
-        crew = DaskCrew(client, own.pop_all())
-    return crew
+    return DaskCrew(client, own)
 
 
 def started_here(workers: int) -> DaskCrew:
@@ -138,22 +137,32 @@ def started_here(workers: int) -> DaskCrew:
     distributed = _distributed()
     import dask
 
-    with ExitStack() as own:
-        own.enter_context(_quiet())
-        # A task whose worker died comes back at once: the dispatcher counts, and gives it to others.
-        with ctrl_c_ignored(), dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-                preload="ns_mab_gym.workforce.dask_preload",
-            )
+    own = ExitStack()
+    # A task whose worker died comes back at once: the dispatcher counts, and gives it to others.
+    config = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with _closed_if_it_fails(own), ctrl_c_ignored(), config:
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            preload="ns_mab_gym.workforce.dask_preload",
+        )
         own.callback(cluster.close, timeout=CLOSING)
         client = distributed.Client(cluster, set_as_default=False)
         own.callback(client.close, timeout=CLOSING)
-        crew = DaskCrew(client, own.pop_all())
-    return crew
+    return DaskCrew(client, own)
+
+
+@contextmanager
+def _closed_if_it_fails(own: ExitStack) -> Iterator[None]:
+    """Quietly collect what must be left in the end; all of it is left at once after an error."""
+    own.enter_context(_quiet())
+    try:
+        yield
+    except BaseException:
+        own.close()
+        raise
 
 
 def _distributed() -> Any:

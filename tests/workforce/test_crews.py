@@ -78,7 +78,7 @@ def test_an_executor_of_the_users_stays_open(tmp_path):
             assert (crew.slots, crew.elsewhere) == (2, False)
             assert done(crew, Squares(tmp_path)) == (SQUARES, [])
         assert pool.submit(int, 3).result() == 3
-    with pytest.raises(WorkforceLostError, match="takes no more work .* give another one"), hired(pool) as crew:
+    with pytest.raises(WorkforceLostError, match=r"takes no more work .* give another one"), hired(pool) as crew:
         done(crew, Squares(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""The dispatcher: every item arrives once or fails, whatever workers and items do, and little is under way at a time."""
+"""The dispatcher: every item arrives once or fails, whatever workers do, and little is under way at a time."""
 
 import threading
 import time
@@ -44,7 +44,7 @@ class Doubling:
         return list(results)
 
 
-class Mortal(Exception):
+class DeadWorkerError(Exception):
     """What a crew of :class:`Scripted` raises when a worker dies."""
 
 
@@ -84,7 +84,7 @@ class Scripted(Crew):
         self.under_way -= 1
 
     def deaths(self, error):
-        return int(isinstance(error, Mortal))
+        return int(isinstance(error, DeadWorkerError))
 
     def abandon(self, task):
         self.abandoned.append(task)
@@ -130,7 +130,7 @@ def test_whatever_fails_and_dies_every_item_is_accounted_for(errors, deaths, slo
     def script(items):
         guilty = [item for item in items if left[item] > 0]
         left.subtract(guilty)
-        return Mortal() if guilty else None
+        return DeadWorkerError() if guilty else None
 
     job = Doubling(errors)
     found, failures = played(Scripted(script, slots), job, range(41), retries=retries)
@@ -221,9 +221,7 @@ def test_a_full_parcel_leaves_the_rest_to_others():
 def test_few_tasks_are_under_way_at_once():
     crew = Scripted(slots=3)
     crew.queued = 2
-    seen = []
-    for _ in dispatch(crew, Doubling(), range(500)):
-        seen.append(crew.under_way)
+    played(crew, Doubling(), range(500))
     assert crew.most <= 6
     with ThreadPoolExecutor(2) as pool:
         waiting = threading.Semaphore(0)
