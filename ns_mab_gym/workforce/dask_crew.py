@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -51,7 +51,7 @@ class DaskCrew(Crew):
         there = self._asked(self.client.submit, function, *arguments, pure=False)
         task: Future[Any] = Future()
         task.add_done_callback(lambda task: self._cancel(there) if task.cancelled() else None)
-        self.client.loop.add_callback(_hand_on, self.client, there, task)
+        self.client.loop.add_callback(_hand_on, self.client, there, task, self.gone)
         return task
 
     def _cancel(self, there: Any) -> None:
@@ -93,18 +93,18 @@ class DaskCrew(Crew):
                 self._own.close()
 
 
-async def _hand_on(client: Any, there: Any, task: Future[Any]) -> None:
+async def _hand_on(client: Any, there: Any, task: Future[Any], gone: str) -> None:
     """Wait for a task of the cluster, and give its outcome to the future that stands for it here.
 
     (``Client.get_executor`` does the same, but leaves the future waiting for ever if workers die at the wrong moment.)
     """
+    result, error = None, None
     try:
-        result, error = await client.gather(there, asynchronous=True), None
-    except (CancelledError, asyncio.CancelledError):
-        task.cancel()
-    except BaseException as raised:
-        result, error = None, raised
-    if not task.set_running_or_notify_cancel():
+        result = await client.gather(there, asynchronous=True)
+    except (Exception, asyncio.CancelledError) as raised:
+        # Unless it is the task that failed, nobody answers any more.
+        error = raised if there.status == "error" else WorkforceLostError(gone)
+    if not task.set_running_or_notify_cancel():  # nobody waits for it any more
         return
     if error is None:
         task.set_result(result)
