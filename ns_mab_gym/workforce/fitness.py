@@ -102,6 +102,6 @@ def _said(error: Any) -> str:
 
 def _refusal(worker: str, found: list[str]) -> str:
     return (
-        f"the worker {worker} has {'; '.join(found)}: its results could be others than those computed here; give all "
-        f"workers the same packages, code and files, and start again"
+        f"the worker {worker} would not compute what this machine does: {'; '.join(found)}; give all workers the same "
+        f"packages, code and files, and start again"
     )
