@@ -12,6 +12,7 @@ from ..agents.core.arguments import choice, positive_int
 from ..play.cores import job_count
 from ..play.counters import Progress
 from ..runs import Runs
+from ..workforce import hired
 from .comparison_table import Standings, WorldStandings
 from .competitors import Competitor, competitors_of
 from .contests import Misfit, fitting, play, warn_of_generic
@@ -36,6 +37,8 @@ def compare(
     blind: bool = False,
     on_misfit: Literal["raise", "skip"] = "raise",
     progress: Progress = True,
+    executor: Any = None,
+    scheduler: str | None = None,
 ) -> Comparison:
     """Play every agent on every world.
 
@@ -59,6 +62,10 @@ def compare(
         on_misfit: what to do with an agent that cannot play a world (it is made for another number of arms, or not for
             such rewards): "raise" an error before anything is played, or "skip" that pair.
         progress: whether to show how many runs are done; or a function that is called with that number and the total.
+        executor: who plays, if not this process: "processes", or "dask", a cluster (docs/cluster.md); or an executor,
+            or a Dask client, of your own. The runs are the same to the last bit.
+        scheduler: the address of a Dask cluster that is running, such as ``"tcp://10.0.0.1:8786"``; without one, "dask"
+            starts one on this machine.
 
     >>> found = compare("stationary:horizon=200", ["ts", "random"], runs=5, progress=False)
     >>> found.best().agent, found.agents
@@ -71,7 +78,12 @@ def compare(
     _check_rounds(rounds, venues)
     pairs, misfits = fitting(venues, competitors, seed, on_misfit)
     warn_of_generic(pairs)
-    played = play(pairs, runs=runs, seed=seed, n_jobs=n_jobs, rounds=rounds, progress=progress)
+    options: dict[str, Any] = {"runs": runs, "seed": seed, "n_jobs": n_jobs, "rounds": rounds, "progress": progress}
+    if executor is None and scheduler is None:
+        played = play(pairs, **options)
+    else:
+        with hired("dask" if executor is None else executor, n_jobs, scheduler) as crew:
+            played = play(pairs, crew=crew, **options)
     return Comparison(played, tuple(venues), tuple(competitors), seed, tuple(misfits))
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..agents.core.arguments import choice
 from ..play.counters import LineCounter, Progress, counting
@@ -16,7 +16,9 @@ from ..play.episode import check_match
 from ..play.match import Match
 from ..play.resolving import as_agent
 from ..runs import Runs
+from ..workforce import Crew
 from .competitors import Competitor
+from .shared_contests import Player, play_shared
 from .venues import Venue
 
 __all__ = ["Misfit", "Pair", "fitting", "play", "warn_of_generic"]
@@ -89,24 +91,38 @@ def play(
     n_jobs: int | None,
     rounds: Sequence[int] | None,
     progress: Progress,
+    crew: Crew | None = None,
 ) -> dict[str, dict[str, Runs]]:
-    """The runs of every pair, by the labels of world and agent."""
-    played: dict[str, dict[str, Runs]] = {}
+    """The runs of every pair, by the labels of world and agent; those of a crew, if there is one."""
     with _counting(progress, len(pairs) * runs) as tick, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=f".*{GENERIC}")
-        for venue, competitor, _ in pairs:
-            with _named(venue, competitor):
-                played.setdefault(venue.label, {})[competitor.label] = simulate(
-                    venue.env,
-                    competitor.agent,
-                    runs=runs,
-                    seed=seed,
-                    agent_kwargs=competitor.parameters,
-                    n_jobs=n_jobs,
-                    rounds=rounds,
-                    progress=_each_run(tick, venue.horizon or 0),
-                )
+        if crew is None:
+            found = [_played(pair, tick, runs=runs, seed=seed, n_jobs=n_jobs, rounds=rounds) for pair in pairs]
+        else:
+            players = [_player(pair) for pair in pairs]
+            found = play_shared(crew, players, runs=runs, seed=seed, rounds=rounds, tick=tick)
+    played: dict[str, dict[str, Runs]] = {}
+    for pair, each in zip(pairs, found, strict=True):
+        played.setdefault(pair.venue.label, {})[pair.competitor.label] = each
     return played
+
+
+def _played(pair: Pair, tick: Callable[[int], None], **options: Any) -> Runs:
+    venue, competitor, _ = pair
+    with _named(venue, competitor):
+        return simulate(
+            venue.env,
+            competitor.agent,
+            agent_kwargs=competitor.parameters,
+            progress=_each_run(tick, venue.horizon or 0),
+            **options,
+        )
+
+
+def _player(pair: Pair) -> Player:
+    venue, competitor, _ = pair
+    title = f"{competitor.label} on {venue.label}"
+    return Player.of(venue.env, competitor.agent, dict(competitor.parameters), title)
 
 
 def _each_run(tick: Callable[[int], None], steps: int) -> Callable[[int, int], None]:

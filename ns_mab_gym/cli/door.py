@@ -1,8 +1,9 @@
 """What all commands share: one style of errors and exit codes, and the options of commands that run a study.
 
 Exit codes: 0 after success, 2 if the user must change something (an argument, a file, a missing extra), 1 after an
-error that nobody foresaw, 130 after Ctrl-C. An error is one line, ``command: error: what is wrong; what to do``, on the
-error stream; so is a warning. With ``--debug`` the traceback stands before it.
+error that nobody foresaw and if some units of a study have failed, 130 after Ctrl-C. An error is one line,
+``command: error: what is wrong; what to do``, on the error stream; so is a warning. With ``--debug`` the traceback
+stands before it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +27,8 @@ import gymnasium as gym
 from ..module_files import is_own_code
 from ..plain_texts import escaped
 from ..play.cores import job_count
+from ..workforce import EXECUTORS, Crew, hired
+from ..workforce.dispatching import RETRIES
 
 __all__ = [
     "GONE_WELL",
@@ -33,8 +37,10 @@ __all__ = [
     "REFUSED",
     "UNFORESEEN",
     "Parser",
+    "UnfinishedError",
     "as_typed",
     "closing",
+    "finished",
     "in_one_line",
     "jobs",
     "leave",
@@ -45,6 +51,7 @@ __all__ = [
     "seconds",
     "study_options",
     "threads",
+    "workers",
 ]
 
 GONE_WELL, UNFORESEEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -78,6 +85,10 @@ class Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End after the help text has been shown."""
         raise HelpShown(status)
+
+
+class UnfinishedError(Exception):
+    """Something was left undone that can be done later; the rest is done."""
 
 
 class HelpShown(SystemExit):
@@ -180,7 +191,7 @@ def in_one_line(error: BaseException) -> str:
         said = f"{error.strerror}: {str(error.filename)!r}"
     if isinstance(error, MemoryError):
         said = f"it does not fit into the memory of this machine; ask for less ({said or 'no more is known'})"
-    if not isinstance(error, EXPECTED):
+    if not isinstance(error, (*EXPECTED, UnfinishedError)):
         said = f"{type(error).__name__}{_origin(error)}: {said or 'no more is known'}; --debug shows the traceback"
     about = "; ".join([*getattr(error, "__notes__", ()), *_places(error)])
     return escaped(" ".join(f"{said} ({about})".removesuffix(" ()").split()))
@@ -292,4 +303,36 @@ def _shown(text: str) -> str:
 def study_options(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add the options of commands that run a study and write its results to a folder."""
     parser.add_argument("--out", type=path, default=Path(folder), help="folder of results (%(default)s)")
-    parser.add_argument("--jobs", type=jobs, help="threads; -1, the default, for as many as there are cores")
+    parser.add_argument(
+        "--jobs", type=jobs, help="threads or processes; -1, the default, for as many as there are cores"
+    )
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        help="who computes: threads of this process (the default), processes, or a Dask cluster (extra 'cluster'), "
+        "which is started on this machine unless --scheduler names one",
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="a Dask scheduler that is running, such as tcp://10.0.0.1:8786"
+    )
+    parser.add_argument(
+        "--retries", type=natural, default=RETRIES, help="how often a unit that failed is tried again (%(default)s)"
+    )
+
+
+def workers(options: argparse.Namespace) -> Callable[[], Crew]:
+    """A function that finds the workers that the options of a study ask for."""
+    executor = options.executor or ("threads" if options.scheduler is None else "dask")
+    if options.scheduler is not None and executor != "dask":
+        raise ValueError(f"--scheduler is for --executor dask, got --executor {executor}; leave one of them out")
+    return partial(hired, executor, options.jobs, options.scheduler)
+
+
+def finished(lines: Iterable[str], failures: Sequence[Any], folder: Path) -> Iterator[str]:
+    """The closing lines of a study; then an error if some of its units have failed."""
+    yield from lines
+    if failures:
+        raise UnfinishedError(
+            f"{len(failures)} of the units failed, such as {failures[0]}; {folder / 'failures.txt'} has all of them "
+            f"with their tracebacks, and the same command tries them again"
+        )

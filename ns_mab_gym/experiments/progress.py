@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from ..play.counters import BarCounter, LineCounter, speed
-from ..runs import Runs
 from .runner import Progress
-from .units import Unit
 
 __all__ = ["Bar", "Lines", "progress_for", "speed"]
 
@@ -22,9 +20,17 @@ class Bar(Progress):
         """Show the number of units; units stored before do not count for the time left."""
         self._counter.start(done, total)
 
-    def advance(self, unit: Unit, block: Runs) -> None:
-        """Advance by one unit."""
-        self._counter.advance(block.steps)
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        self._counter.say(line)
+
+    def advance(self, units: int, steps: int) -> None:
+        """Advance by so many units."""
+        self._counter.advance(steps, units)
+
+    def fail(self) -> None:
+        """Show one failed unit more."""
+        self._counter.fail()
 
     def __exit__(self, *_: object) -> None:
         """Close the bar, and leave it on the screen."""
@@ -42,9 +48,17 @@ class Lines(Progress):
         self._counter.start(done, total)
         print(f"{total - done} of {total} units to compute, {done} stored already", file=self._stream, flush=True)
 
-    def advance(self, unit: Unit, block: Runs) -> None:
-        """Print the progress, if the last line is a few seconds old or this is the last unit."""
-        self._counter.advance(block.steps)
+    def say(self, line: str) -> None:
+        """Print a line."""
+        print(line, file=self._stream, flush=True)
+
+    def advance(self, units: int, steps: int) -> None:
+        """Print the progress, if the last line is a few seconds old or these are the last units."""
+        self._counter.advance(steps, units)
+
+    def fail(self) -> None:
+        """Count one failed unit more, which the next line tells."""
+        self._counter.fail()
 
     def __exit__(self, *_: object) -> None:
         """Do nothing: there is nothing to close."""

@@ -1,25 +1,25 @@
-"""The runner: computes the units of a study that are not in the store, and stores each as soon as it is computed."""
+"""The runner: has the units of a study computed that are not in the store, and stores them as they arrive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from functools import partial
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from ..play.cores import job_count
-from ..runs import Runs
+from ..workforce import Arrived, Crew, Failed, WorkforceLostError, dispatch
+from ..workforce.dispatching import RETRIES
+from ..workforce.fitness import ensure_all_fit
+from ..workforce.thread_crew import ThreadCrew
 from .pinned_files import pinned
-from .store import Store, StoreError
+from .store import Store
 from .study import Study
+from .unit_jobs import CodedUnit, CodedUnits, Simulate, UnitJob, needs_of_units
 from .units import Unit, units_of
-from .valid_runs import unlike
 
-__all__ = ["Outcome", "Progress", "Simulate", "load_all", "run"]
-
-Simulate = Callable[..., Runs]
+__all__ = ["Failure", "Outcome", "Progress", "Simulate", "run"]
 
 
 class Progress(AbstractContextManager["Progress"], Protocol):
@@ -28,31 +28,57 @@ class Progress(AbstractContextManager["Progress"], Protocol):
     def start(self, done: int, total: int) -> None:
         """Called once at the beginning: there are ``total`` units, of which ``done`` are stored already."""
 
-    def advance(self, unit: Unit, block: Runs) -> None:
-        """Called whenever a unit was computed and stored."""
+    def say(self, line: str) -> None:
+        """Called with what the user should know meanwhile."""
+
+    def advance(self, units: int, steps: int) -> None:
+        """Called whenever so many units, which took the agents so many steps, were computed and stored."""
+
+    def fail(self) -> None:
+        """Called whenever a unit has failed for good."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A unit that has no result.
+
+    Attributes:
+        unit: the unit.
+        attempts: how often it was tried.
+        error: what went wrong the last time, in one line.
+        traceback: where.
+        worker: who tried it; empty if this process did.
+    """
+
+    unit: Unit
+    attempts: int
+    error: str
+    traceback: str
+    worker: str = ""
+
+    def __str__(self) -> str:
+        last = self.unit.first_run + self.unit.runs - 1
+        who = f"{self.unit.agent.words} on {self.unit.world.words}, runs {self.unit.first_run} to {last}"
+        return f"{who}: {self.error} ({self.attempts} attempts)"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of running a study.
+    """What became of the units of a study; their runs are in the store.
 
     Attributes:
-        blocks: the runs of every unit.
-        computed: the units that were not in the store before.
+        units: all of them.
+        computed: those that were not in the store before, and are now.
+        failures: those that have no result.
+        computed_steps: the number of agent steps that were computed now.
+        engine_seconds: the engine's own time for what was computed now, summed over all workers.
     """
 
-    blocks: dict[Unit, Runs]
-    computed: tuple[Unit, ...] = field(default=())
-
-    @property
-    def engine_seconds(self) -> float:
-        """The engine's own time for what was computed now."""
-        return sum(self.blocks[unit].seconds for unit in self.computed)
-
-    @property
-    def computed_steps(self) -> int:
-        """The number of agent steps that were computed now."""
-        return sum(self.blocks[unit].steps for unit in self.computed)
+    units: tuple[Unit, ...]
+    computed: tuple[Unit, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    computed_steps: int = 0
+    engine_seconds: float = 0.0
 
 
 def run(
@@ -62,9 +88,10 @@ def run(
     progress: Progress,
     *,
     n_jobs: int | None = None,
-    executor: Executor | None = None,
-    ready: Callable[[Unit, Runs], None] = lambda unit, runs: None,
+    crew: Crew | None = None,
+    ready: Callable[[Unit], None] = lambda unit: None,
     beside: Sequence[Unit] = (),
+    retries: int = RETRIES,
 ) -> Outcome:
     """Compute the units of a study that are not in the store.
 
@@ -73,104 +100,84 @@ def run(
         store: where results are read and written.
         simulate: the engine, ``nsb.simulate`` or a function with the same arguments and result.
         progress: receives progress updates.
-        n_jobs: how many threads; as many as there are cores for None or -1.
-        executor: computes units elsewhere (a process pool, ``dask.distributed.Client.get_executor()``, MPI); by
-            default they are computed here, as many at once as there are threads.
-        ready: called with every unit as soon as its runs are available, also with those stored before.
+        n_jobs: how many threads, if they are to compute; as many as there are cores for None or -1.
+        crew: those who compute, such as ``ns_mab_gym.workforce.hired("dask")``; threads of this process by default.
+        ready: called with every unit as soon as its runs are in the store, also with those stored before.
         beside: stored units that stay where they are although the study does not ask for them.
+        retries: how often a unit is tried again that raised an error.
     """
     threads = job_count(n_jobs)
     units = units_of(pinned(study))
     store.tidy([*units, *beside])
-    blocks = load_all(units, store)
-    missing = [unit for unit in units if unit not in blocks]
-    for unit, block in blocks.items():
-        ready(unit, block)
-    with progress:
-        progress.start(len(blocks), len(units))
-        if executor is None:
-            computed = _computed_here(missing, store, simulate, threads)
-        else:
-            computed = _computed_by(executor, missing, store, simulate, n_jobs)
-        for unit, block in computed:
-            blocks[unit] = block
-            ready(unit, block)
-            progress.advance(unit, block)
-    _ensure_alike(blocks)
-    return Outcome(blocks, tuple(missing))
+    missing = store.missing(units)
+    absent = set(map(id, missing))
+    for unit in units:
+        if id(unit) not in absent:
+            ready(unit)
+    with progress, _at_work(crew, min(threads, max(1, len(missing)))) as workers:
+        progress.start(len(units) - len(missing), len(units))
+        job = UnitJob(simulate, 1 if workers.elsewhere else max(1, threads // max(1, len(missing))), workers.elsewhere)
+        coded = CodedUnits(missing, store.code)
+        if workers.elsewhere and missing:
+            progress.say(workers.about)
+            ensure_all_fit(workers, needs_of_units(coded))
+        return _stored(_arriving(workers, job, coded, retries, progress), units, store, progress, ready)
 
 
-def load_all(units: Sequence[Unit], store: Store, beside: Mapping[Unit, Runs] | None = None) -> dict[Unit, Runs]:
-    """The stored results of units; those that cannot be joined with each other, or with those beside, are set aside."""
-    blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}
-    for unit in unlike({**(beside or {}), **blocks}):
-        if blocks.pop(unit, None) is not None:
-            store.reject(unit, "does not fit the other runs of this agent on this world")
-    return blocks
+@contextmanager
+def _at_work(crew: Crew | None, threads: int) -> Iterator[Crew]:
+    """The crew of the caller, who also sends it home; or else threads."""
+    if crew is not None:
+        yield crew
+        return
+    with ThreadCrew(threads) as own:
+        yield own
 
 
-def _ensure_alike(blocks: Mapping[Unit, Runs]) -> None:
-    if units := unlike(blocks):
-        raise StoreError(
-            f"what is stored of {units[0].agent.words} on {units[0].world.words} does not fit what was computed now, "
-            f"which has other rounds or arms; the same command computes all of it again"
-        )
-
-
-def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
-    """The runs of one unit."""
+def _arriving(
+    crew: Crew, job: UnitJob, units: CodedUnits, retries: int, progress: Progress
+) -> Iterator[Arrived[CodedUnit] | Failed[CodedUnit]]:
+    """What the crew sends; if all of it is gone, the error says that nothing is lost."""
     try:
-        return simulate(
-            unit.world.name,
-            unit.agent.name,
-            runs=unit.runs,
-            seed=unit.seed,
-            env_kwargs=unit.world.kwargs,
-            agent_kwargs=unit.agent.kwargs,
-            n_jobs=n_jobs,
-            first_run=unit.first_run,
-            rounds=unit.rounds or None,
-        )
-    except Exception as error:
-        error.add_note(f"while {unit.agent.words} played {unit.world.words}")
-        raise
+        yield from dispatch(crew, job, units, retries=retries, waiting=Waiting(progress.say))
+    except WorkforceLostError as error:
+        raise WorkforceLostError(f"{error}; what is computed is stored: the same command goes on") from error
 
 
-def _computed_here(units: list[Unit], store: Store, simulate: Simulate, threads: int) -> Iterator[tuple[Unit, Runs]]:
-    """Units computed on threads; each is stored at once, so that a kill loses only the units being computed."""
-    threads_of_each = max(1, threads // max(1, len(units)))
-
-    def computed(unit: Unit) -> Runs:
-        block = compute(unit, simulate, threads_of_each)
-        store.save(unit, block)
-        return block
-
-    pool = ThreadPoolExecutor(min(threads, max(1, len(units))))
-    patient = True
-    try:
-        yield from _as_completed(pool, computed, units)
-    except (KeyboardInterrupt, GeneratorExit):
-        # The user who stops a run does not wait for the units being computed; they end, and are stored, by themselves.
-        patient = False
-        raise
-    finally:
-        pool.shutdown(wait=patient, cancel_futures=True)
-
-
-def _computed_by(
-    executor: Executor, units: list[Unit], store: Store, simulate: Simulate, n_jobs: int | None
-) -> Iterator[tuple[Unit, Runs]]:
-    """Units computed elsewhere, and stored here when they arrive."""
-    for unit, block in _as_completed(executor, partial(compute, simulate=simulate, n_jobs=n_jobs), units):
-        store.save(unit, block)
-        yield unit, block
+def _stored(
+    arriving: Iterator[Arrived[CodedUnit] | Failed[CodedUnit]],
+    units: Sequence[Unit],
+    store: Store,
+    progress: Progress,
+    ready: Callable[[Unit], None],
+) -> Outcome:
+    """Store what arrives, and count it; this process alone writes."""
+    computed: list[Unit] = []
+    failures: list[Failure] = []
+    steps, seconds = 0, 0.0
+    for each in arriving:
+        if isinstance(each, Failed):
+            failures.append(Failure(each.item.unit, each.attempts, *each.trouble))
+            progress.fail()
+            continue
+        done, file = [coded.unit for coded in each.items], each.content
+        store.take(done, file.content)
+        steps, seconds = steps + file.steps, seconds + file.seconds
+        computed += done
+        progress.advance(len(done), file.steps)
+        for unit in done:
+            ready(unit)
+    return Outcome(tuple(units), tuple(computed), tuple(failures), steps, seconds)
 
 
-def _as_completed(executor: Executor, work: Callable[[Unit], Runs], units: list[Unit]) -> Iterator[tuple[Unit, Runs]]:
-    waiting = {executor.submit(work, unit): unit for unit in units}
-    try:
-        for future in as_completed(waiting):
-            yield waiting[future], future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
+class Waiting:
+    """Tells once in a while that there is nobody to do the work."""
+
+    def __init__(self, say: Callable[[str], None], every: float = 30.0) -> None:
+        self._say, self._every, self._told = say, every, -every
+
+    def __call__(self) -> None:
+        """Tell it, unless it was told a moment ago."""
+        if time.monotonic() - self._told >= self._every:
+            self._told = time.monotonic()
+            self._say("no worker is there; the work goes on when one comes")
