@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..play.cores import job_count
 from ..runs import Runs
+from .kept_runs import UNFIT
 from .pinned_files import pinned
 from .store import Store, StoreError
 from .study import Study
 from .units import Unit, units_of
-from .valid_runs import unlike
+from .valid_runs import InvalidRunsError, unlike
 
-__all__ = ["Outcome", "Progress", "Simulate", "load_all", "run"]
+__all__ = ["Failure", "Outcome", "Progress", "Simulate", "load", "run"]
+
+ATTEMPTS = 3
 
 Simulate = Callable[..., Runs]
 
@@ -33,26 +37,41 @@ class Progress(AbstractContextManager["Progress"], Protocol):
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The results of running a study.
+class Failure:
+    """A unit that has no result.
 
     Attributes:
-        blocks: the runs of every unit.
-        computed: the units that were not in the store before.
+        unit: the unit.
+        attempts: how often it was tried.
+        error: what went wrong the last time, in one line.
+        traceback: the same in full.
+        worker: where it was played last; "" if here.
     """
 
-    blocks: dict[Unit, Runs]
-    computed: tuple[Unit, ...] = field(default=())
+    unit: Unit
+    attempts: int
+    error: str
+    traceback: str
+    worker: str = ""
 
-    @property
-    def engine_seconds(self) -> float:
-        """The engine's own time for what was computed now."""
-        return sum(self.blocks[unit].seconds for unit in self.computed)
 
-    @property
-    def computed_steps(self) -> int:
-        """The number of agent steps that were computed now."""
-        return sum(self.blocks[unit].steps for unit in self.computed)
+@dataclass(frozen=True)
+class Outcome:
+    """What came of running a study; the runs are in the store.
+
+    Attributes:
+        units: all units of the study.
+        computed: the units that were not in the store before and are now.
+        failures: the units that have no result.
+        computed_steps: the number of agent steps that were computed now.
+        engine_seconds: the engine's own time for what was computed now.
+    """
+
+    units: tuple[Unit, ...]
+    computed: tuple[Unit, ...]
+    failures: tuple[Failure, ...] = ()
+    computed_steps: int = 0
+    engine_seconds: float = 0.0
 
 
 def run(
@@ -63,7 +82,7 @@ def run(
     *,
     n_jobs: int | None = None,
     executor: Executor | None = None,
-    ready: Callable[[Unit, Runs], None] = lambda unit, runs: None,
+    ready: Callable[[Unit], None] = lambda unit: None,
     beside: Sequence[Unit] = (),
 ) -> Outcome:
     """Compute the units of a study that are not in the store.
@@ -76,45 +95,100 @@ def run(
         n_jobs: how many threads; as many as there are cores for None or -1.
         executor: computes units elsewhere (a process pool, ``dask.distributed.Client.get_executor()``, MPI); by
             default they are computed here, as many at once as there are threads.
-        ready: called with every unit as soon as its runs are available, also with those stored before.
+        ready: called with every unit as soon as it is stored, also with those stored before.
         beside: stored units that stay where they are although the study does not ask for them.
     """
     threads = job_count(n_jobs)
     units = units_of(pinned(study))
     store.tidy([*units, *beside])
-    blocks = load_all(units, store)
-    missing = [unit for unit in units if unit not in blocks]
-    for unit, block in blocks.items():
-        ready(unit, block)
+    stored = {unit for group in _groups(units) for unit in _sound(group, store)}
+    missing = [unit for unit in units if unit not in stored]
+    for unit in units:
+        if unit in stored:
+            ready(unit)
+    computed: list[Unit] = []
+    failures: list[Failure] = []
+    steps, seconds = 0, 0.0
     with progress:
-        progress.start(len(blocks), len(units))
+        progress.start(len(stored), len(units))
         if executor is None:
-            computed = _computed_here(missing, store, simulate, threads)
+            results = _computed_here(missing, store, simulate, threads)
         else:
-            computed = _computed_by(executor, missing, store, simulate, n_jobs)
-        for unit, block in computed:
-            blocks[unit] = block
-            ready(unit, block)
+            results = _computed_by(executor, missing, store, simulate, n_jobs)
+        for unit, block in results:
+            if isinstance(block, Failure):
+                failures.append(block)
+                continue
+            computed.append(unit)
+            steps, seconds = steps + block.steps, seconds + block.seconds
+            ready(unit)
             progress.advance(unit, block)
-    _ensure_alike(blocks)
-    return Outcome(blocks, tuple(missing))
+    _ensure_alike(units, stored, set(computed), store)
+    return Outcome(tuple(units), tuple(computed), tuple(failures), steps, seconds)
 
 
-def load_all(units: Sequence[Unit], store: Store, beside: Mapping[Unit, Runs] | None = None) -> dict[Unit, Runs]:
-    """The stored results of units; those that cannot be joined with each other, or with those beside, are set aside."""
-    blocks = {unit: block for unit in units if (block := store.load(unit)) is not None}
-    for unit in unlike({**(beside or {}), **blocks}):
-        if blocks.pop(unit, None) is not None:
-            store.reject(unit, "does not fit the other runs of this agent on this world")
-    return blocks
-
-
-def _ensure_alike(blocks: Mapping[Unit, Runs]) -> None:
-    if units := unlike(blocks):
+def load(store: Store, unit: Unit) -> Runs:
+    """The stored result of a unit; raises a :class:`StoreError` if there is none."""
+    if (block := store.load(unit)) is None:
         raise StoreError(
-            f"what is stored of {units[0].agent.words} on {units[0].world.words} does not fit what was computed now, "
-            f"which has other rounds or arms; the same command computes all of it again"
+            f"the result of {unit.agent.words} on {unit.world.words} (runs {unit.first_run} to "
+            f"{unit.first_run + unit.runs - 1}) is not in the store any more; the same command computes it again"
         )
+    return block
+
+
+def _groups(units: Sequence[Unit]) -> list[list[Unit]]:
+    """The units of one agent on one world together, as they are joined."""
+    groups: dict[Any, list[Unit]] = {}
+    for unit in units:
+        groups.setdefault((unit.world, unit.agent, unit.seed, unit.rounds), []).append(unit)
+    return list(groups.values())
+
+
+def _sound(group: Sequence[Unit], store: Store) -> list[Unit]:
+    """The stored units of a group; those that cannot be joined are set aside."""
+    blocks = {unit: block for unit in group if (block := store.load(unit)) is not None}
+    for unit in unlike(blocks):
+        del blocks[unit]
+        store.reject(unit, UNFIT)
+    return list(blocks)
+
+
+def _ensure_alike(units: Sequence[Unit], stored: set[Unit], computed: set[Unit], store: Store) -> None:
+    for group in _groups(units):
+        if not stored.isdisjoint(group) and not computed.isdisjoint(group):
+            there = [unit for unit in group if unit in stored or unit in computed]
+            if unlike({unit: load(store, unit) for unit in there}):
+                raise StoreError(
+                    f"what is stored of {group[0].agent.words} on {group[0].world.words} does not fit what was "
+                    f"computed now, which has other rounds or arms; the same command computes all of it again"
+                )
+
+
+def _attempted(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs | Failure:
+    """The runs of one unit, or what went wrong the last time that it was tried."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return compute(unit, simulate, n_jobs)
+        except Exception as error:
+            failure = failure_of(unit, attempt, error)
+    return failure
+
+
+def failure_of(unit: Unit, attempts: int, error: Exception) -> Failure:
+    """An error as the reason why a unit has no result."""
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    return Failure(unit, attempts, line, "".join(traceback.format_exception(error)))
+
+
+def _saved(store: Store, unit: Unit, block: Runs | Failure) -> Runs | Failure:
+    if isinstance(block, Failure):
+        return block
+    try:
+        store.save(unit, block)
+    except InvalidRunsError as error:
+        return failure_of(unit, 1, error)
+    return block
 
 
 def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
@@ -136,14 +210,14 @@ def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
         raise
 
 
-def _computed_here(units: list[Unit], store: Store, simulate: Simulate, threads: int) -> Iterator[tuple[Unit, Runs]]:
+def _computed_here(
+    units: list[Unit], store: Store, simulate: Simulate, threads: int
+) -> Iterator[tuple[Unit, Runs | Failure]]:
     """Units computed on threads; each is stored at once, so that a kill loses only the units being computed."""
     threads_of_each = max(1, threads // max(1, len(units)))
 
-    def computed(unit: Unit) -> Runs:
-        block = compute(unit, simulate, threads_of_each)
-        store.save(unit, block)
-        return block
+    def computed(unit: Unit) -> Runs | Failure:
+        return _saved(store, unit, _attempted(unit, simulate, threads_of_each))
 
     pool = ThreadPoolExecutor(min(threads, max(1, len(units))))
     patient = True
@@ -159,18 +233,19 @@ def _computed_here(units: list[Unit], store: Store, simulate: Simulate, threads:
 
 def _computed_by(
     executor: Executor, units: list[Unit], store: Store, simulate: Simulate, n_jobs: int | None
-) -> Iterator[tuple[Unit, Runs]]:
+) -> Iterator[tuple[Unit, Runs | Failure]]:
     """Units computed elsewhere, and stored here when they arrive."""
-    for unit, block in _as_completed(executor, partial(compute, simulate=simulate, n_jobs=n_jobs), units):
-        store.save(unit, block)
-        yield unit, block
+    for unit, block in _as_completed(executor, partial(_attempted, simulate=simulate, n_jobs=n_jobs), units):
+        yield unit, _saved(store, unit, block)
 
 
-def _as_completed(executor: Executor, work: Callable[[Unit], Runs], units: list[Unit]) -> Iterator[tuple[Unit, Runs]]:
+def _as_completed(
+    executor: Executor, work: Callable[[Unit], Runs | Failure], units: list[Unit]
+) -> Iterator[tuple[Unit, Runs | Failure]]:
     waiting = {executor.submit(work, unit): unit for unit in units}
     try:
         for future in as_completed(waiting):
-            yield waiting[future], future.result()
+            yield waiting.pop(future), future.result()
     finally:
         for future in waiting:
             future.cancel()
