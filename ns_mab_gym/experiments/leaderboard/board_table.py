@@ -33,8 +33,8 @@ class Division:
         worlds: the W worlds, on each of which somebody competes.
         labels: the A agents.
         competes: (A,) whether an agent can have a place: it is no further form of another one.
-        finals: by the labels of agent and world, the final regret of each run; missing where an agent cannot play, or where
-            it failed.
+        finals: by the labels of agent and world, the final regret of each run; missing where an agent cannot play, or
+            failed.
         references: the same of the agents that belong to no division.
         phased: the labels of the worlds that consist of phases, where oracle-restart starts over at the breakpoints.
     """
