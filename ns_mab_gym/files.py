@@ -6,7 +6,9 @@ import contextlib
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 __all__ = [
     "is_plain_file",
@@ -14,13 +16,21 @@ __all__ = [
     "refuse_links",
     "remove_leftovers",
     "write_atomically",
+    "written_atomically",
 ]
 
 TEMPORARY = re.compile(r"\.ns-mab-gym-[0-9a-f]{16}\.part|\..+\.[0-9]+\.part")  # the latter as earlier versions wrote
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, sync it and rename it, so that it exists in full or not at all.
+    """Write a file so that it exists in full or not at all; see :func:`written_atomically`."""
+    with written_atomically(path) as handle:
+        handle.write(content)
+
+
+@contextlib.contextmanager
+def written_atomically(path: Path) -> Iterator[BinaryIO]:
+    """A file to write piece by piece, under a temporary name; synced and renamed at the end, removed if anything fails.
 
     The temporary name is short, whatever the file is called, and new: a link that lies there is not followed. A link
     that has the file's own name is replaced; what it leads to stays as it is.
@@ -28,7 +38,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".ns-mab-gym-{os.urandom(8).hex()}.part")
     with temporary.open("xb") as handle:
         try:
-            handle.write(content)
+            yield handle
             handle.flush()
             os.fsync(handle.fileno())
             handle.close()

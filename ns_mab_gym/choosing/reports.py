@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..experiments import outputs, pictures
+from ..experiments import pictures
 from ..experiments.folder_lock import FolderLock
 from ..experiments.parquet import versions
 from ..experiments.report import Page
 from ..experiments.result_folders import guarded, mark, own_folder
-from ..experiments.results import Results, tidy_table
+from ..experiments.results import Results
 from ..experiments.study import AgentEntry, Experiment, Study, WorldEntry
+from ..experiments.tables import write_tables
 from ..figures.sweep_plot import Swept
 from ..files import remove_leftovers, write_atomically
 from ..runs import Runs
@@ -70,11 +71,7 @@ def _write_folder(board: Board, folder: Path) -> Path:
     mark(folder, EXPLANATION)
     _clear(folder)
     page = board.page(folder / "figures")
-    write_atomically(folder / "table.parquet", tidy_table(board.results))
-    write_atomically(folder / "summary.csv", outputs.summary_csv(board.results))
-    (folder / "detections.csv").unlink(missing_ok=True)
-    if (detections := outputs.detections_csv(board.results, board.means, board.drawn_anew)) is not None:
-        write_atomically(folder / "detections.csv", detections)
+    write_tables(board.results, folder, board.means, board.drawn_anew)
     write_atomically(folder / "report.html", page.encode())
     return folder / "report.html"
 

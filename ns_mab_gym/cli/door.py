@@ -27,8 +27,7 @@ import gymnasium as gym
 from ..module_files import is_own_code
 from ..plain_texts import escaped
 from ..play.cores import job_count
-from ..workforce import EXECUTORS, Crew, hired
-from ..workforce.dispatching import RETRIES
+from ..workforce import EXECUTORS, RETRIES, Crew, hired
 
 __all__ = [
     "GONE_WELL",
@@ -40,7 +39,6 @@ __all__ = [
     "UnfinishedError",
     "as_typed",
     "closing",
-    "finished",
     "in_one_line",
     "jobs",
     "leave",
@@ -48,6 +46,7 @@ __all__ = [
     "path",
     "positive",
     "printable_streams",
+    "ran",
     "seconds",
     "study_options",
     "threads",
@@ -320,17 +319,19 @@ def study_options(parser: argparse.ArgumentParser, folder: str) -> None:
     )
 
 
-def workers(options: argparse.Namespace) -> Callable[[], Crew]:
-    """A function that finds the workers that the options of a study ask for."""
+def workers(options: argparse.Namespace) -> dict[str, Any]:
+    """Who computes, as the options of a study say it: arguments of the study."""
     executor = options.executor or ("threads" if options.scheduler is None else "dask")
     if options.scheduler is not None and executor != "dask":
         raise ValueError(f"--scheduler is for --executor dask, got --executor {executor}; leave one of them out")
-    return partial(hired, executor, options.jobs, options.scheduler)
+    hire = None if executor == "threads" else partial(hired, executor, options.jobs, options.scheduler)
+    return {"n_jobs": options.jobs, "hire": hire, "retries": options.retries}
 
 
-def finished(lines: Iterable[str], failures: Sequence[Any], folder: Path) -> Iterator[str]:
-    """The closing lines of a study; then an error if some of its units have failed."""
-    yield from lines
+def ran(study: Any) -> Iterator[str]:
+    """Run a study, and return its closing lines; then raise an error if some of its units have failed."""
+    yield from study.run()
+    failures, folder = study.failures, study.folder
     if failures:
         raise UnfinishedError(
             f"{len(failures)} of the units failed, such as {failures[0]}; {folder / 'failures.txt'} has all of them "

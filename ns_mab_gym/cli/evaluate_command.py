@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .door import Parser, as_typed, closing, natural, positive, study_options
+from .door import Parser, as_typed, closing, natural, positive, ran, study_options, workers
 from .paper_command import STORED
 
 if TYPE_CHECKING:
@@ -82,12 +82,12 @@ def _parser(command: str) -> Parser:
     return parser
 
 
-def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> list[str]:
+def _evaluate(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> Iterable[str]:
     from ..experiments.pipeline import Pipeline
     from ..play.engine import simulate as engine
 
-    study, play = _study(options), simulate or engine
-    return Pipeline(study, options.out, play, options.jobs, command=typed, trust_models=options.trust_models).run()
+    play, trust = simulate or engine, options.trust_models
+    return ran(Pipeline(_study(options), options.out, play, command=typed, trust_models=trust, **workers(options)))
 
 
 def _study(options: argparse.Namespace) -> Study:

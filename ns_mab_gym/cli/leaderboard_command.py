@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from .door import Parser, as_typed, closing, natural, path, positive, study_options
+from .door import Parser, as_typed, closing, natural, path, positive, ran, study_options, workers
 from .paper_command import STORED
 
 __all__ = ["main"]
@@ -49,7 +49,7 @@ def _parser(command: str) -> Parser:
     return parser
 
 
-def _ranked(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> list[str]:
+def _ranked(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> Iterable[str]:
     from ..experiments.leaderboard.board import Leaderboard
     from ..experiments.leaderboard.board_plan import plan_of
     from ..experiments.leaderboard.board_worlds import chosen_worlds
@@ -65,9 +65,9 @@ def _ranked(options: argparse.Namespace, simulate: Callable[..., Any] | None, ty
         plan=plan_of(worlds, players, divisions, options.seed),
         folder=options.out,
         simulate=simulate or engine,
-        n_jobs=options.jobs,
         command=typed,
         warning=QUICK if options.quick else "",
         snapshot=options.snapshot,
+        **workers(options),
     )
-    return board.run()
+    return ran(board)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from .door import Parser, as_typed, closing, natural, positive, study_options
+from .door import Parser, as_typed, closing, natural, positive, ran, study_options, workers
 
 __all__ = ["STORED", "main"]
 
@@ -51,7 +51,7 @@ def _parser(command: str) -> Parser:
     return parser
 
 
-def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> list[str]:
+def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None, typed: str) -> Iterable[str]:
     from ..experiments.paper_run import paper_pipeline
     from ..play.engine import simulate as engine
 
@@ -62,7 +62,7 @@ def _reproduce(options: argparse.Namespace, simulate: Callable[..., Any] | None,
         horizon=options.horizon,
         seed=options.seed,
         zoo=not options.paper_only,
-        n_jobs=options.jobs,
         command=typed,
+        **workers(options),
     )
-    return pipeline.run()
+    return ran(pipeline)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
 from ..figures.sweep_plot import Swept
 from ..means import Floats
-from ..runs import Runs
 from . import pictures
-from .results import Results, collect
+from .results import Results
 from .study import Experiment, Study, WorldEntry
 from .units import Unit
+from .waiting_figures import WaitingFigures
 
 __all__ = ["DrawingBoard"]
 
@@ -29,6 +29,7 @@ class DrawingBoard:
     Args:
         study: what is being run.
         folder: where the figures are written; made if it does not exist.
+        read: gives the results of a part of the study, whose runs are read when they are asked for.
         means: the means of an instance of each world, by label; None if they are not known.
         drawn_anew: the labels of worlds whose means differ from run to run.
         explained: whether the figures that explain the theory are drawn too.
@@ -38,13 +39,13 @@ class DrawingBoard:
         self,
         study: Study,
         folder: Path,
+        read: Callable[[Study], Results],
         means: Mapping[str, Floats | None],
         drawn_anew: Collection[str],
         explained: bool,
     ) -> None:
         self.study, self.folder, self.means, self.drawn_anew = study, folder, means, drawn_anew
-        self._blocks: dict[Unit, Runs] = {}
-        self._waiting = {figure: set(figure.needs()) for figure in pictures.planned(study)}
+        self._read = read
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="figures")
         folder.mkdir(parents=True, exist_ok=True)
         jobs = pictures.explanation_jobs(folder) if explained else []
@@ -52,7 +53,9 @@ class DrawingBoard:
         self._drawn: list[Future[list[Path]]] = [*self._explained]
         self._timelines: dict[tuple[Experiment, WorldEntry], Path] = {}
         self._sweeps: dict[tuple[Experiment, WorldEntry], list[Swept]] = {}
-        self._submit_ready()
+        self._submitted: list[pictures.Planned] = []
+        self._waiting = WaitingFigures(pictures.planned(study))
+        self._submit(self._waiting.of_nothing())
 
     def __enter__(self) -> Self:
         """The board, whose thread ends with the block."""
@@ -64,12 +67,14 @@ class DrawingBoard:
         sys.setswitchinterval(self._interval)
         self._thread.shutdown(wait=True, cancel_futures=True)
 
-    def add(self, unit: Unit, runs: Runs) -> None:
-        """Take in the runs of one unit."""
-        self._blocks[unit] = runs
-        for missing in self._waiting.values():
-            missing.discard(unit)
-        self._submit_ready()
+    def add(self, unit: Unit) -> None:
+        """Note that a unit is stored."""
+        self._submit(self._waiting.take(unit))
+
+    def go_on_with(self, study: Study) -> None:
+        """Draw what is left of the study, once no more units come: figures that show other agents are drawn again."""
+        submitted = set(self._submitted)
+        self._submit(figure for figure in pictures.planned(study) if figure not in submitted)
 
     def explanations(self) -> list[Path]:
         """The figures that explain the theory, as SVG files."""
@@ -89,16 +94,16 @@ class DrawingBoard:
         """Wait until everything is drawn, and return the files."""
         return [path for future in self._drawn for path in future.result()]
 
-    def _submit_ready(self) -> None:
-        for figure in [figure for figure, missing in self._waiting.items() if not missing]:
-            del self._waiting[figure]
+    def _submit(self, figures: Iterable[pictures.Planned]) -> None:
+        for figure in figures:
+            self._submitted.append(figure)
             self._drawn.append(self._thread.submit(self._draw, figure))
 
     def _draw(self, figure: pictures.Planned) -> list[Path]:
         results, asked = None, figure.experiment
         if figure.experiment is not None:
             shown = Study(self.study.title, (figure.experiment.on(figure.world).without_other_readings(),))
-            results = collect(shown, self._blocks)
+            results = self._read(shown)
             figure = figure._replace(experiment=shown.experiments[0])
         if figure.sweep and asked is not None:
             return self._draw_sweeps(asked, figure, results)

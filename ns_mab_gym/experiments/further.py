@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count, groupby
 from typing import Any
 
-from ..runs import Runs, joined
+from ..runs import Runs
 from .claims import Evidence, Judged, Judgement, Verdict
 from .claims.judging import judgement_of
+from .kept_runs import UNFIT, KeptRuns
 from .store import Store
 from .study import AgentEntry, Experiment, Study, WorldEntry
+from .unit_blocks import played
 from .units import BLOCK, Unit, blocks_of
+from .valid_runs import unlike
 
-__all__ = ["further_study", "judged_again", "stored_beyond"]
+__all__ = ["fitting", "further_study", "judged_again", "stored_beyond"]
+
+Pair = tuple[str, str]  # the labels of a world and an agent
 
 
 def further_study(study: Study, judged: Sequence[Judged], runs: int) -> Study:
@@ -55,15 +60,35 @@ def stored_beyond(study: Study, store: Store) -> list[Unit]:
 
 def _beyond(experiment: Experiment, world: WorldEntry, agent: AgentEntry, store: Store) -> Iterator[Unit]:
     if experiment.runs % BLOCK == 0:  # else the last block of the first runs is not part of the further ones
-        for count in itertools.count(experiment.runs + BLOCK, BLOCK):
-            unit = blocks_of(replace(experiment, runs=count), world, agent)[-1]
+        for runs in count(experiment.runs + BLOCK, BLOCK):
+            unit = blocks_of(replace(experiment, runs=runs), world, agent)[-1]
             if not store.has(unit):
                 return
             yield unit
 
 
+def fitting(units: Iterable[Unit], study: Study, store: Store) -> list[Unit]:
+    """Those of the units beyond a study's own that are stored intact and fit its own; others are set aside."""
+    found: list[Unit] = []
+    firsts = {played(blocks[0]): blocks[0] for blocks in _of_pairs(study).values()}
+    for first, several in groupby(dict.fromkeys(units), key=lambda unit: firsts[played(unit)]):
+        own = store.load(first)
+        for unit in several:
+            if own is None or (block := store.load(unit)) is None:
+                continue
+            if unlike({first: own, unit: block}):
+                store.reject(unit, UNFIT)
+            else:
+                found.append(unit)
+    return found
+
+
 def judged_again(
-    study: Study, judged: Sequence[Judged], evidence: Mapping[str, Evidence], blocks: Mapping[Unit, Runs]
+    study: Study,
+    judged: Sequence[Judged],
+    evidence: Mapping[str, Evidence],
+    units: Iterable[Unit],
+    read: Callable[[Sequence[Unit]], Runs],
 ) -> list[Judged]:
     """The claims, judged again by all runs that there are, where there are more of every agent concerned.
 
@@ -71,17 +96,18 @@ def judged_again(
         study: the study of the first runs.
         judged: the claims, judged by the first runs.
         evidence: what they were judged by.
-        blocks: the runs of all units, those beyond the study's own included.
+        units: all that are stored, those beyond the study's own included.
+        read: reads the runs of an agent on a world from its units.
     """
-    longer = _joined_further(study, blocks)
+    longer = _without_gaps(study, units)
     again: dict[int, dict[str, Evidence]] = {}
     known: dict[int, dict[tuple[str, str], Judgement]] = {}
     result = []
     for each in judged:
-        runs = min((len(longer[pair]) for pair in each.now.consulted), default=0)
+        runs = min((_count(longer[pair]) for pair in each.now.consulted), default=0)
         if runs > each.now.runs:
             if runs not in again:
-                again[runs] = _cut(evidence, longer, runs)
+                again[runs] = _cut(evidence, longer, runs, read)
             there = again[runs]
             later = judgement_of(each.claim, replace(there[each.world], judged=known.setdefault(runs, {})))
             known[runs][each.world, each.claim.key] = later
@@ -90,36 +116,49 @@ def judged_again(
     return result
 
 
-def _joined_further(study: Study, blocks: Mapping[Unit, Runs]) -> dict[tuple[str, str], Runs]:
-    """All runs of each agent up to the first that is missing, by the labels of world and agent."""
-    by_start: dict[tuple[Any, ...], dict[int, Runs]] = {}
-    for unit, runs in blocks.items():
-        by_start.setdefault(_played(unit), {})[unit.first_run] = runs
+def _of_pairs(study: Study) -> dict[Pair, list[Unit]]:
+    """The units of each agent on each world, by their labels."""
     return {
-        (world.label, agent.label): joined(_without_gap(by_start[_played(blocks_of(experiment, world, agent)[0])]))
+        (world.label, agent.label): blocks_of(experiment, world, agent)
         for experiment in study.experiments
         for world in experiment.worlds
         for agent in experiment.agents
     }
 
 
-def _played(unit: Unit) -> tuple[Any, ...]:
-    """What a unit plays, whichever block of runs it is."""
-    return unit.world, unit.agent, unit.seed, unit.rounds
+def _without_gaps(study: Study, units: Iterable[Unit]) -> dict[Pair, list[Unit]]:
+    """The units of each agent up to the first that is missing, by the labels of world and agent.
 
-
-def _without_gap(by_start: Mapping[int, Runs]) -> list[Runs]:
-    """The blocks that follow one another from run 0 on: runs of agents are paired by their number."""
-    found: list[Runs] = []
-    while (block := by_start.get(sum(map(len, found)))) is not None:
-        found.append(block)
+    Runs of agents are paired by their number: what comes after a gap stands beside nobody's.
+    """
+    by_start: dict[Any, dict[int, Unit]] = {}
+    for unit in units:
+        by_start.setdefault(played(unit), {})[unit.first_run] = unit
+    found: dict[Pair, list[Unit]] = {}
+    for pair, (first, *_) in _of_pairs(study).items():
+        there, found[pair] = by_start.get(played(first), {}), []
+        while (block := there.get(_count(found[pair]))) is not None:
+            found[pair].append(block)
     return found
 
 
-def _cut(evidence: Mapping[str, Evidence], longer: Mapping[tuple[str, str], Runs], runs: int) -> dict[str, Evidence]:
+def _count(units: Sequence[Unit]) -> int:
+    return sum(unit.runs for unit in units)
+
+
+def _cut(
+    evidence: Mapping[str, Evidence],
+    longer: Mapping[Pair, Sequence[Unit]],
+    runs: int,
+    read: Callable[[Sequence[Unit]], Runs],
+) -> dict[str, Evidence]:
     """The evidence with the given number of runs of every agent that has as many."""
+    labels = {
+        world: [label for label in each.curves if _count(longer.get((world, label), ())) >= runs]
+        for world, each in evidence.items()
+    }
+    curves = KeptRuns(labels, lambda world, label: read(longer[world, label]).first(runs))
     found: dict[str, Evidence] = {}
     for world, each in evidence.items():
-        curves = {label: longer[world, label].first(runs) for label in each.curves if len(longer[world, label]) >= runs}
-        found[world] = replace(each, curves=curves, elsewhere=found, kept={})
+        found[world] = replace(each, curves=curves[world], elsewhere=found, kept={})
     return found

@@ -1,10 +1,10 @@
-"""Files written with the report: summary and detections as CSV, the claims as JSON, the verdicts in a few lines."""
+"""What is written beside the report: rows of final regrets and detections, claims as JSON, verdicts in a few lines."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from ..run_intervals import Interval
 from .claims import Judged, Judgement, Verdict
 from .results import Results, summaries
 from .scorecards import cards_on
-from .spreadsheets import csv_table
+from .study import Experiment, WorldEntry
 from .valid_json import json_text
 
-__all__ = ["claims_json", "detections_csv", "summary_csv", "verdict_lines"]
+__all__ = ["DETECTIONS", "SUMMARY", "claims_json", "detection_rows", "summary_rows", "verdict_lines"]
 
 SUMMARY = (
     "world", "agent", "words", "stands_for", "runs", "final_regret", "sd", "se", "low", "high",
@@ -41,37 +41,28 @@ WORDS = {
 }
 
 
-def summary_csv(results: Results) -> bytes:
-    """One row for each experiment's world and agent: final regret and the comparison with the reference."""
-    return csv_table(SUMMARY, _summary_rows(results))
+def summary_rows(results: Results, experiment: Experiment, world: WorldEntry) -> Iterator[list[Any]]:
+    """A row for each agent of an experiment on a world: final regret and the comparison with the reference."""
+    for row in summaries(results, experiment, world):
+        f, d = row.final, row.difference
+        difference = ("", "", "") if d is None else (d.mean, d.low, d.high)
+        improvement = "" if row.improvement is None else row.improvement.mean
+        curve, agent = results.curves[world.label][row.label], results.agents[world.label][row.label]
+        asked = (world.label, row.label, agent.words, agent.stands_for, len(curve))
+        compared = (*difference, experiment.reference, improvement, row.rank, curve.seconds)
+        yield [*asked, f.mean, f.sd, f.se, f.low, f.high, *compared]
 
 
-def _summary_rows(results: Results) -> Iterator[list[Any]]:
-    for experiment in results.study.experiments:
-        for world in experiment.worlds:
-            for row in summaries(results, experiment, world):
-                f, d = row.final, row.difference
-                difference = ("", "", "") if d is None else (d.mean, d.low, d.high)
-                improvement = "" if row.improvement is None else row.improvement.mean
-                curve, agent = results.curves[world.label][row.label], results.agents[world.label][row.label]
-                asked = (world.label, row.label, agent.words, agent.stands_for, len(curve))
-                compared = (*difference, experiment.reference, improvement, row.rank, curve.seconds)
-                yield [*asked, f.mean, f.sd, f.se, f.low, f.high, *compared]
-
-
-def detections_csv(results: Results, means: Mapping[str, Floats | None], drawn_anew: Collection[str]) -> bytes | None:
-    """The scorecards of all agents with a detector, a row for each breakpoint and one for all; None if there are none.
+def detection_rows(
+    results: Results, experiment: Experiment, world: WorldEntry, means: Floats | None, drawn_anew: bool
+) -> Iterator[list[Any]]:
+    """The scorecards of an experiment's agents with a detector on a world, a row for each breakpoint and one for all.
 
     Arms are counted from 1, as in the report. What there is nothing to estimate from is left empty.
     """
-    rows = [
-        [world.label, label, results.agents[world.label][label].words, len(card.runs), *cells]
-        for experiment in results.study.experiments
-        for world in experiment.worlds
-        for label, card in cards_on(results, experiment, world, means[world.label], world.label in drawn_anew).items()
-        for cells in _detections(card)
-    ]
-    return csv_table(DETECTIONS, rows) if rows else None
+    for label, card in cards_on(results, experiment, world, means, drawn_anew).items():
+        about = [world.label, label, results.agents[world.label][label].words, len(card.runs)]
+        yield from ([*about, *cells] for cells in _detections(card))
 
 
 def _detections(card: Scorecard) -> Iterator[list[Any]]:

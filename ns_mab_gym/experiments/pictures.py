@@ -25,7 +25,6 @@ from .results import Results
 from .scorecards import cards_on
 from .study import Experiment, Study, WorldEntry
 from .sweep_results import swept_on
-from .units import Unit, blocks_of
 from .zoo_study import BLIND
 
 __all__ = [
@@ -60,13 +59,6 @@ class Planned(NamedTuple):
     def sweep(self) -> bool:
         """Whether it shows the final regrets of sweeps, instead of curves."""
         return self.kind == "sweep"
-
-    def needs(self) -> list[Unit]:
-        """The units of work whose runs it shows."""
-        if self.experiment is None:
-            return []
-        units = (blocks_of(self.experiment, self.world, agent) for agent in self.experiment.ranked)
-        return [unit for several in units for unit in several]
 
 
 def planned(study: Study) -> list[Planned]:

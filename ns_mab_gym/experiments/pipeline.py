@@ -7,37 +7,45 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from ..files import write_atomically
+from ..means import Floats
 from ..sources import digest_of
+from ..workforce import RETRIES, Crew
 from . import outputs
-from .claims import Claim, Evidence, Judged, Untested, judge
+from .claims import Claim, Untested
 from .claims_page import claims_markdown
 from .drawing_board import DrawingBoard
-from .further import further_study, judged_again, stored_beyond
+from .failure_texts import write_failures
 from .identity import ENGINE, code_versions
 from .parquet import versions
 from .pictures import DESCRIPTIONS
 from .pinned_files import pinned
-from .preflight import check_size, check_study, drawn_anew, instances
-from .progress import progress_for, speed
+from .preflight import Instances, check_size, check_study, drawn_anew
+from .progress import progress_for
+from .ran_study import RanStudy, work_in_words
+from .remaining_study import remains_of
 from .report import Page
 from .result_folders import guarded
-from .results import Results, collect, tidy_table
-from .runner import Outcome, Simulate, load_all, run
-from .scorecards import any_alarms
+from .results import Results, collect
+from .runner import Failure, Outcome, Simulate, load, run, until_whole
 from .store import Store
 from .study import Study
-from .units import Unit, units_of
+from .tables import write_tables
+from .totals import Totals
+from .trials import Trial
+from .units import Unit
 
 __all__ = ["Pipeline"]
+
+WRITTEN = ("report.html", "table.parquet", "summary.csv", "detections.csv", "claims.json", "claims.md")
+NOTHING = "no report: of every experiment, units of all agents failed"
 
 
 @dataclass
@@ -60,6 +68,9 @@ class Pipeline:
         command: what was typed, for the report.
         explanations: whether the two figures that explain the theory are drawn too.
         trust_models: whether saved models that this machine did not write may be loaded, which can run any code.
+        hire: finds those who compute, such as processes or a cluster; threads of this process if None.
+        retries: how often a unit is tried again that raised an error.
+        failures: the units that have no result, once it was run.
     """
 
     study: Study
@@ -76,6 +87,9 @@ class Pipeline:
     warning: str = ""
     command: str = ""
     trust_models: bool = False
+    hire: Callable[[], Crew] | None = None
+    retries: int = RETRIES
+    failures: tuple[Failure, ...] = field(default=(), init=False)
 
     def run(self) -> list[str]:
         """Run everything, and return the lines to print at the end."""
@@ -83,120 +97,105 @@ class Pipeline:
         self.study = pinned(self.study, trust_models=self.trust_models)
         check_study(self.study)
         check_size(self.study, self.further_runs)
-        means, anew = instances(self.study), drawn_anew(self.study)
-        with Store(self.folder, code_versions(print)) as store, self._board(means, anew) as board:
-            stored = stored_beyond(self.study, store) if self.claims else []
-            outcome = self._run(self.study, store, ready=board.add, beside=stored)
-            results = collect(self.study, outcome.blocks)
-            judged, more = self._judge(results, outcome, board.means, store, stored)
+        with nullcontext() if self.hire is None else self.hire() as crew:
+            return until_whole(partial(self._done, crew, began))
+
+    def _done(self, crew: Crew | None, began: float) -> list[str]:
+        """Compute what is missing, and write everything."""
+        means, anew = Instances(self.study), drawn_anew(self.study)
+        with Store(self.folder, code_versions(print)) as store, self._board(store, means, anew) as board:
+            ran = self._ran(store, board, crew)
+            self.failures = ran.failures
             simulated = time.perf_counter() - began
             with guarded(self.folder, "write the report to"):
-                self._write(results, judged, self._settings(results, outcome, more, simulated), board)
-                board.finish()
-        return self._closing([outcome, more], time.perf_counter() - began, judged)
+                self._write(ran, simulated, board)
+        return self._closing(ran, time.perf_counter() - began)
 
-    def _board(self, means: Mapping[str, npt.NDArray[np.float64] | None], anew: Collection[str]) -> DrawingBoard:
+    def _board(self, store: Store, means: Mapping[str, Floats | None], anew: Collection[str]) -> DrawingBoard:
+        folder, read = self.folder / "figures", partial(_results, store)
         with guarded(self.folder, "use the folder"):
-            return DrawingBoard(self.study, self.folder / "figures", means, anew, self.explanations)
+            return DrawingBoard(self.study, folder, read, means, anew, self.explanations)
 
-    def _run(self, study: Study, store: Store, **options: Any) -> Outcome:
-        return run(study, store, self.simulate, progress_for(sys.stderr), n_jobs=self.n_jobs, **options)
+    def _ran(self, store: Store, board: DrawingBoard, crew: Crew | None) -> RanStudy:
+        """Compute what is missing, and judge the claims."""
+        compute = partial(self._run, store, crew)
+        trial = Trial(self.study, store, self.claims or {}, self.further_runs, compute)
+        first = compute(self.study, trial.stored, ready=board.add)
+        remains = remains_of(self.study, first.failures)
+        results = _results(store, remains.study)
+        judged, more = trial.verdicts(results, first, board.means)
+        return RanStudy(results, first, remains, judged, more, remains_of(trial.further, more.failures).gaps)
 
-    def _write(
-        self, results: Results, judged: Sequence[Judged], settings: list[tuple[str, Any]], board: DrawingBoard
-    ) -> None:
-        """Write the tables, the claims and the report."""
-        page = Page(
-            results,
+    def _run(
+        self, store: Store, crew: Crew | None, study: Study, beside: Sequence[Unit], **options: Any
+    ) -> Outcome:
+        options |= {"n_jobs": self.n_jobs, "crew": crew, "beside": beside, "retries": self.retries}
+        return run(study, store, self.simulate, progress_for(sys.stderr), **options)
+
+    def _write(self, ran: RanStudy, seconds: float, board: DrawingBoard) -> None:
+        """Write the tables, the claims and the report, and what failed."""
+        write_failures(self.folder, ran.failures)
+        if not ran.remains.study.experiments:
+            for name in WRITTEN:  # of an earlier run
+                (self.folder / name).unlink(missing_ok=True)
+            return
+        board.go_on_with(ran.remains.study)
+        totals = write_tables(ran.results, self.folder, board.means, board.drawn_anew)
+        notes = [*self.notes, *self.observe(ran.results)]
+        page = self._page(ran, self._settings(ran, totals, seconds), notes, board, totals.alarms)
+        for name in ("claims.json", "claims.md"):  # of another question, such as another horizon
+            (self.folder / name).unlink(missing_ok=True)
+        if ran.judged:
+            notes = [*ran.missing_in_words(self.claims or {}), *page.footnotes(), *notes]
+            said = claims_markdown(ran.judged, self.untested, self.not_taken, notes)
+            write_atomically(self.folder / "claims.json", outputs.claims_json(ran.judged))
+            write_atomically(self.folder / "claims.md", said)
+        write_atomically(self.report, page.html().encode())
+        board.finish()
+
+    def _page(
+        self, ran: RanStudy, settings: list[tuple[str, Any]], notes: Sequence[str], board: DrawingBoard, alarms: bool
+    ) -> Page:
+        study = ran.remains.study
+        return Page(
+            ran.results,
             board.means,
-            self._summary(),
+            _summary(study),
             settings,
-            judged,
-            notes := [*self.notes, *self.observe(results)],
+            ran.judged,
+            notes,
             list(zip(board.explanations(), DESCRIPTIONS, strict=False)),
-            self.warning,
+            " ".join(self._said(ran)),
             board.drawn_anew,
             self.command,
             dict(settings)["date"],
             self.untested,
             self.not_taken,
-            board.timelines() if any_alarms(results) else {},
-            board.sweeps() if any(experiment.sweeps for experiment in self.study.experiments) else {},
+            board.timelines() if alarms else {},
+            board.sweeps() if any(experiment.sweeps for experiment in study.experiments) else {},
         )
-        write_atomically(self.folder / "table.parquet", tidy_table(results))
-        write_atomically(self.folder / "summary.csv", outputs.summary_csv(results))
-        (self.folder / "detections.csv").unlink(missing_ok=True)
-        if (detections := outputs.detections_csv(results, board.means, board.drawn_anew)) is not None:
-            write_atomically(self.folder / "detections.csv", detections)
-        for name in ("claims.json", "claims.md"):  # of another question, such as another horizon
-            (self.folder / name).unlink(missing_ok=True)
-        if judged:
-            write_atomically(self.folder / "claims.json", outputs.claims_json(judged))
-            write_atomically(self.folder / "claims.md", self._claims_page(judged, [*page.footnotes(), *notes]))
-        write_atomically(self.report, page.html().encode())
-
-    def _claims_page(self, judged: Sequence[Judged], notes: Sequence[str]) -> bytes:
-        return claims_markdown(judged, self.untested, self.not_taken, notes)
 
     @property
     def report(self) -> Path:
         """The path of the report."""
         return self.folder / "report.html"
 
-    def _judge(
-        self,
-        results: Results,
-        outcome: Outcome,
-        means: Mapping[str, npt.NDArray[np.float64] | None],
-        store: Store,
-        stored: Sequence[Unit],
-    ) -> tuple[list[Judged], Outcome]:
-        """The claims, judged by the study's runs and by all further ones; and what was computed for the latter."""
-        evidence: dict[str, Evidence] = {}
-        for world in results.study.worlds:
-            if (instance := means[world.label]) is not None:
-                curves, notes = results.curves[world.label], results.notes(world)
-                evidence[world.label] = Evidence(curves, instance, notes, evidence, world.label)
-        judged = judge(self.claims or {}, evidence)
-        more = self._further(judged, outcome, store, stored)
-        return judged_again(self.study, judged, evidence, outcome.blocks | more.blocks), more
+    def _said(self, ran: RanStudy) -> list[str]:
+        """What must be read before the results."""
+        return [*([self.warning] if self.warning else []), *ran.missing_in_words(self.claims or {})]
 
-    def _further(self, judged: Sequence[Judged], first: Outcome, store: Store, stored: Sequence[Unit]) -> Outcome:
-        """The runs beyond the study's own: those that are asked for are computed, those that are stored are loaded."""
-        computed = Outcome({})
-        if judged and self.further_runs > max(experiment.runs for experiment in self.study.experiments):
-            more = further_study(self.study, judged, self.further_runs)
-            beside = [*units_of(self.study), *stored]
-            check_size(more)
-            computed = self._run(more, store, beside=beside) if more.experiments else computed
-        others = [unit for unit in stored if unit not in computed.blocks]
-        loaded = load_all(others, store, beside=first.blocks | computed.blocks)
-        return Outcome(computed.blocks | loaded, computed.computed)
-
-    def _summary(self) -> str:
-        experiments = self.study.experiments
-        agents = {agent.label for experiment in experiments for agent in experiment.agents}
-        runs = ", ".join(map(str, dict.fromkeys(experiment.runs for experiment in experiments)))
-        counts = f"{_counted(len(self.study.worlds), 'world')}, {_counted(len(agents), 'agent')}, {runs} runs each"
-        return f"{counts}; runs of the same number share their luck."
-
-    def _settings(self, results: Results, outcome: Outcome, more: Outcome, seconds: float) -> list[tuple[str, Any]]:
+    def _settings(self, ran: RanStudy, totals: Totals, seconds: float) -> list[tuple[str, Any]]:
         seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)
-        horizons = dict.fromkeys(c.horizon for curves in results.curves.values() for c in curves.values())
-        played = f"{len(more.blocks)}, of which {len(more.computed)} were computed now"
-        further = [("units of further runs", played)] if self.claims else []
+        further = [("units of further runs", work_in_words(ran.more))] if self.claims else []
         return [
             ("command", self.command),
             ("date", _now()),
-            ("horizon T", ", ".join(f"{horizon:,}" for horizon in horizons)),
+            ("horizon T", ", ".join(f"{horizon:,}" for horizon in totals.horizons)),
             ("seed", ", ".join(map(str, seeds))),
-            ("units of work", f"{len(outcome.blocks)}, of which {len(outcome.computed)} were computed now"),
+            ("units of work", work_in_words(ran.first)),
             *further,
-            (
-                "engine time of all units",
-                f"{sum(block.seconds for block in outcome.blocks.values()):.1f} s, over all threads",
-            ),
-            ("agent steps", f"{sum(block.steps for block in outcome.blocks.values()):,}"),
+            ("engine time of all units", f"{totals.seconds:.1f} s, over all threads"),
+            ("agent steps", f"{totals.steps:,}"),
             ("time of this run before the report", f"{seconds:.1f} s"),
             ("code of the engine", (digest_of([ENGINE]) or "unreadable")[:16]),
             *versions().items(),
@@ -207,16 +206,20 @@ class Pipeline:
             ),
         ]
 
-    def _closing(self, outcomes: Sequence[Outcome], seconds: float, judged: Sequence[Judged]) -> list[str]:
-        computed = sum(len(each.computed) for each in outcomes)
-        units = set().union(*(each.blocks for each in outcomes))
-        work = f"{computed} of {len(units)} units computed in {seconds:.1f} s"
-        if computed:
-            steps = sum(each.computed_steps for each in outcomes)
-            engine = sum(each.engine_seconds for each in outcomes)
-            work += f" ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
-        warning = [self.warning] if self.warning else []
-        return [*warning, *outputs.verdict_lines(judged), work, f"report: {self.report}"]
+    def _closing(self, ran: RanStudy, seconds: float) -> list[str]:
+        report = f"report: {self.report}" if ran.remains.study.experiments else NOTHING
+        return [*self._said(ran), *outputs.verdict_lines(ran.judged), ran.work_in_words(seconds), report]
+
+
+def _results(store: Store, study: Study) -> Results:
+    return collect(study, partial(load, store), store.reject)
+
+
+def _summary(study: Study) -> str:
+    agents = {agent.label for experiment in study.experiments for agent in experiment.agents}
+    runs = ", ".join(map(str, dict.fromkeys(experiment.runs for experiment in study.experiments)))
+    counts = f"{_counted(len(study.worlds), 'world')}, {_counted(len(agents), 'agent')}, {runs} runs each"
+    return f"{counts}; runs of the same number share their luck."
 
 
 def _counted(number: int, thing: str) -> str:

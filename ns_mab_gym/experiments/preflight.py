@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
-import numpy.typing as npt
 
 from ..agents.core.arguments import nearest
 from ..agents.core.memory_limits import ensure_fits
@@ -16,40 +17,44 @@ from ..agents.core.zoo import AGENTS, make
 from ..envs import ENV_IDS
 from ..envs.bandit import NSBanditEnv
 from ..kept_files import KeptFile
+from ..means import Floats
 from ..play.episode import check_match, seed_pair
 from ..play.match import known_of
 from ..play.resolving import MODELS, as_agent, as_env, names_a_world
 from ..worlds import catalogue as worlds
 from .study import AgentEntry, Study, WorldEntry
 
-__all__ = ["check_size", "check_study", "drawn_anew", "env_of", "instances"]
+__all__ = ["Instances", "check_size", "check_study", "drawn_anew", "env_of"]
 
 Env = gym.Env[Any, Any]
+LAST = 4  # worlds whose means are kept
 CHECKPOINTS, RECORD = 500, 1_000  # rounds at which a run's regret is kept, if not told; bytes of what else is kept
 
 
 def check_study(study: Study) -> None:
     """Raise a ValueError if something is wrong with a study; the message says what."""
-    envs = {world: env_of(world) for world in study.worlds}
     check_size(study)
-    for experiment in study.experiments:
-        for world in experiment.worlds:
-            for agent in experiment.agents:
-                _check_agent(agent, world, envs[world])
+    for world in study.worlds:
+        env = env_of(world)
+        for experiment in study.experiments:
+            for agent in experiment.agents if world in experiment.worlds else ():
+                _check_agent(agent, world, env)
 
 
 def check_size(study: Study, further_runs: int = 0) -> None:
-    """Raise an error if the runs of a study, all of which are held at the end, take more memory than there is.
+    """Raise an error if the runs on some world, which are held together, take more memory than there is.
 
     Args:
         study: what will be run.
         further_runs: how many runs there may be in the end, of one agent on one world at least.
     """
-    played = sum(each.runs * len(each.worlds) * len(each.agents) for each in study.experiments)
+    played: Counter[WorldEntry] = Counter()
+    for each in study.experiments:
+        played.update(dict.fromkeys(each.worlds, each.runs * len(each.agents)))
     points = max((len(each.rounds) or CHECKPOINTS for each in study.experiments), default=0)
     most = max([further_runs, *(each.runs for each in study.experiments)])
-    needed = max(played, further_runs) * (8 * points + RECORD)
-    ensure_fits(f"{most:,} runs of every agent on every world", needed, "ask for fewer runs")
+    needed = max([further_runs, *played.values()]) * (8 * points + RECORD)
+    ensure_fits(f"{most:,} runs of every agent on a world", needed, "ask for fewer runs")
 
 
 def env_of(world: WorldEntry) -> Env:
@@ -111,7 +116,7 @@ def _is_file(file: Path | None) -> bool:
     return file is not None and file.is_file()
 
 
-def _instance(env: Env, seed: int) -> npt.NDArray[np.float64]:
+def _instance(env: Env, seed: int) -> Floats:
     bandit = env.unwrapped
     assert isinstance(bandit, NSBanditEnv)
     if bandit.world.random:
@@ -121,17 +126,39 @@ def _instance(env: Env, seed: int) -> npt.NDArray[np.float64]:
 
 def drawn_anew(study: Study) -> set[str]:
     """The labels of worlds whose means differ from run to run."""
-    envs = {world.label: env_of(world).unwrapped for world in study.worlds}
-    return {label for label, env in envs.items() if isinstance(env, NSBanditEnv) and env.world.random}
+    return {world.label for world in study.worlds if _is_random(env_of(world))}
 
 
-def instances(study: Study) -> dict[str, npt.NDArray[np.float64] | None]:
-    """The means of the first run on every world, by label; None if an environment does not provide them."""
-    found: dict[str, npt.NDArray[np.float64] | None] = {}
-    for experiment in study.experiments:
-        seed, _ = seed_pair(experiment.seed)
-        for world in experiment.worlds:
-            if world.label not in found:
-                env = env_of(world)
-                found[world.label] = _instance(env, seed) if isinstance(env.unwrapped, NSBanditEnv) else None
-    return found
+def _is_random(env: Env) -> bool:
+    bandit = env.unwrapped
+    return isinstance(bandit, NSBanditEnv) and bandit.world.random
+
+
+class Instances(Mapping[str, Floats | None]):
+    """The means of the first run on every world, by label; None if an environment does not provide them.
+
+    They are made when they are asked for, and those of the last few worlds are kept: a figure may be drawn of one world
+    while the page is made of another.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._worlds: dict[str, tuple[WorldEntry, int]] = {}
+        for experiment in study.experiments:
+            seed, _ = seed_pair(experiment.seed)
+            for world in experiment.worlds:
+                self._worlds.setdefault(world.label, (world, seed))
+        self._made = lru_cache(maxsize=LAST)(_means_of)
+
+    def __getitem__(self, label: str) -> Floats | None:
+        return self._made(*self._worlds[label])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._worlds)
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+
+def _means_of(world: WorldEntry, seed: int) -> Floats | None:
+    env = env_of(world)
+    return _instance(env, seed) if isinstance(env.unwrapped, NSBanditEnv) else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..files import is_plain_file, is_temporary, write_atomically
 
-__all__ = ["MARK", "StoreError", "guarded", "mark", "own_folder"]
+__all__ = ["MARK", "LostResultError", "StoreError", "guarded", "mark", "own_folder"]
 
 MARK = "README.txt"
 SUBFOLDERS = ("units", "aside", "figures")
@@ -16,6 +16,10 @@ SUBFOLDERS = ("units", "aside", "figures")
 
 class StoreError(ValueError):
     """The folder of results cannot be used; the message says why and what to do."""
+
+
+class LostResultError(StoreError):
+    """A stored result turned out to be broken or gone; it is set aside, and the same command computes it again."""
 
 
 def own_folder(folder: Path, owner: str, remedy: str) -> None:

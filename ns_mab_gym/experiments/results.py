@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from ..runs import Runs, joined
+from ..runs import Runs
+from .kept_runs import KeptRuns, joined_from
 from .statistics import Summary, summarise
 from .study import AgentEntry, Experiment, Study, WorldEntry
 from .units import Unit, blocks_of
 
-__all__ = ["Results", "collect", "summaries", "tidy_table"]
+__all__ = ["Results", "collect", "summaries"]
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
     """The runs of a study.
+
+    Whoever needs many of them goes world by world: those of one world are kept, see :class:`KeptRuns`.
 
     Attributes:
         study: the study that was run.
@@ -28,7 +27,7 @@ class Results:
     """
 
     study: Study
-    curves: dict[str, dict[str, Runs]]
+    curves: Mapping[str, Mapping[str, Runs]]
     agents: dict[str, dict[str, AgentEntry]]
 
     def of(self, experiment: Experiment, world: WorldEntry) -> dict[str, Runs]:
@@ -48,17 +47,28 @@ class Results:
         return {label: agent.note for label, agent in self.agents[world.label].items() if agent.note}
 
 
-def collect(study: Study, blocks: Mapping[Unit, Runs]) -> Results:
-    """The blocks of a study's units, joined, under its labels."""
-    curves: dict[str, dict[str, Runs]] = {world.label: {} for world in study.worlds}
+def collect(
+    study: Study, load: Callable[[Unit], Runs], reject: Callable[[Unit, str], None] = lambda *_: None
+) -> Results:
+    """The results of a study, under its labels; the runs are read when they are asked for.
+
+    Args:
+        study: the study.
+        load: loads the runs of a unit.
+        reject: sets the result of a unit aside, for a reason: it does not fit the others.
+    """
+    places: dict[str, dict[str, tuple[Experiment, WorldEntry]]] = {world.label: {} for world in study.worlds}
     agents: dict[str, dict[str, AgentEntry]] = {world.label: {} for world in study.worlds}
     for experiment in study.experiments:
         for world in experiment.worlds:
             for agent in experiment.agents:
-                units = blocks_of(experiment, world, agent)
-                curves[world.label][agent.label] = joined([blocks[unit] for unit in units])
+                places[world.label][agent.label] = experiment, world
                 agents[world.label][agent.label] = agent
-    return Results(study, curves, agents)
+
+    def read(world: str, agent: str) -> Runs:
+        return joined_from(blocks_of(*places[world][agent], agents[world][agent]), load, reject)
+
+    return Results(study, KeptRuns(agents, read), agents)
 
 
 def summaries(results: Results, experiment: Experiment, world: WorldEntry) -> list[Summary]:
@@ -74,27 +84,3 @@ def summaries(results: Results, experiment: Experiment, world: WorldEntry) -> li
             reference = label if agent == experiment.reference else experiment.reference
             rows += [row for row in summarise(replaced, reference) if row.label == label]
     return rows
-
-
-def tidy_table(results: Results) -> bytes:
-    """One Parquet table of everything: a row for each world, agent, run and recorded round; entries as text."""
-    unique: dict[tuple[str, str], Runs] = {}
-    for world in results.study.worlds:
-        for label, agent in results.agents[world.label].items():
-            unique.setdefault((world.words, agent.words), results.curves[world.label][label])
-    table = pa.concat_tables(_rows(*words, runs) for words, runs in unique.items())
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    return bytes(sink.getvalue())
-
-
-def _rows(world: str, agent: str, runs: Runs) -> pa.Table:
-    count, checkpoints = runs.regret.shape
-    columns: dict[str, Iterable[object]] = {
-        "world": pa.repeat(world, count * checkpoints),
-        "agent": pa.repeat(agent, count * checkpoints),
-        "run": np.repeat(np.arange(count, dtype=np.int32), checkpoints),
-        "round": np.tile(runs.rounds, count),
-        "regret": runs.regret.ravel(),
-    }
-    return pa.table(columns)

@@ -6,20 +6,25 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ..play.cores import job_count
+from ..runs import Runs
 from ..workforce import Arrived, Crew, Failed, WorkforceLostError, dispatch
 from ..workforce.dispatching import RETRIES
 from ..workforce.fitness import ensure_all_fit
 from ..workforce.thread_crew import ThreadCrew
 from .pinned_files import pinned
+from .result_folders import LostResultError
 from .store import Store
 from .study import Study
 from .unit_jobs import CodedUnit, CodedUnits, Simulate, UnitJob, needs_of_units
 from .units import Unit, units_of
 
-__all__ = ["Failure", "Outcome", "Progress", "Simulate", "run"]
+__all__ = ["Failure", "Outcome", "Progress", "Simulate", "load", "run", "until_whole"]
+
+W = TypeVar("W")
+REPAIRS = 3  # times that broken results are computed again before the user is asked to look at the disk
 
 
 class Progress(AbstractContextManager["Progress"], Protocol):
@@ -57,9 +62,7 @@ class Failure:
     worker: str = ""
 
     def __str__(self) -> str:
-        last = self.unit.first_run + self.unit.runs - 1
-        who = f"{self.unit.agent.words} on {self.unit.world.words}, runs {self.unit.first_run} to {last}"
-        return f"{who}: {self.error} ({self.attempts} attempts)"
+        return f"{self.unit}: {self.error} ({self.attempts} attempts)"
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,26 @@ def run(
             progress.say(workers.about)
             ensure_all_fit(workers, needs_of_units(coded))
         return _stored(_arriving(workers, job, coded, retries, progress), units, store, progress, ready)
+
+
+def load(store: Store, unit: Unit) -> Runs:
+    """The stored result of a unit; raises a :class:`LostResultError` if there is none that is whole."""
+    if (block := store.load(unit)) is None:
+        raise LostResultError(f"there is no result of {unit} any more; the same command computes it again")
+    return block
+
+
+def until_whole(work: Callable[[], W], say: Callable[[str], None] = print) -> W:
+    """Do work that computes and then reads results; once more if some of these turn out to be broken.
+
+    Files are not read when a run begins, but when their results are needed. What is broken is set aside by then.
+    """
+    for _ in range(REPAIRS):
+        try:
+            return work()
+        except LostResultError as error:
+            say(f"{str(error).partition(';')[0]}; computing it again")
+    return work()
 
 
 @contextmanager

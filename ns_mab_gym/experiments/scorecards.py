@@ -11,17 +11,12 @@ from .preflight import env_of
 from .results import Results
 from .study import Experiment, WorldEntry
 
-__all__ = ["UNSCORED", "any_alarms", "cards_on", "logs_alarms"]
+__all__ = ["UNSCORED", "cards_on", "logs_alarms"]
 
 UNSCORED = (
     "Some agents sound alarms, which are not scored here: the world's means change too often to have breakpoints, or "
     "are not known."
 )
-
-
-def any_alarms(results: Results) -> bool:
-    """Whether any agent of a study logs its alarms."""
-    return any(runs.alarms is not None for curves in results.curves.values() for runs in curves.values())
 
 
 def logs_alarms(results: Results, experiment: Experiment, world: WorldEntry) -> bool:

@@ -10,10 +10,9 @@ from ..kept_files import KeptFile
 from ..runs import Runs
 from ..workforce.fitness import Needs, check_fitness, needs_of
 from .identity import UNKNOWN, modules_of
-from .parquet import to_parquet
+from .parquet import checked, to_parquet
 from .pinned_files import files_of
 from .units import Unit
-from .valid_runs import checked_runs
 
 __all__ = ["CodedUnit", "CodedUnits", "Simulate", "UnitFile", "UnitJob", "compute", "needs_of_units"]
 
@@ -63,21 +62,21 @@ class UnitJob:
     Attributes:
         simulate: the engine.
         n_jobs: how many threads each unit may use.
-        checked: whether the worker must show that its code and files are those of the process that asks.
+        shown: whether the worker must show that its code and files are those of the process that asks.
     """
 
     simulate: Simulate
     n_jobs: int
-    checked: bool
+    shown: bool
 
     def begin(self, items: Sequence[CodedUnit]) -> None:
         """Check that the code and the files of this worker are those that are asked for."""
-        if self.checked:
+        if self.shown:
             check_fitness(needs_of_units(items))
 
     def one(self, item: CodedUnit) -> Runs:
         """The runs of a unit, as they can be stored."""
-        return checked_runs(item.unit, compute(item.unit, self.simulate, self.n_jobs))
+        return checked(item.unit, compute(item.unit, self.simulate, self.n_jobs))
 
     def weight(self, result: Runs) -> int:
         """The bytes of its curves and pulls."""

@@ -12,6 +12,7 @@ from ns_mab_gym.experiments.claims.judging import judgement_of
 from ns_mab_gym.experiments.claims_page import claims_markdown
 from ns_mab_gym.experiments.readings import Choice, Reading
 from ns_mab_gym.experiments.results import summaries
+from ns_mab_gym.experiments.tables import write_tables
 
 WHO = Choice("who", "Who is compared?", (Reading("all", "it says so", "abc"), Reading("two", "it hints", "ab")))
 DEPENDS = Claim("a least", "a is best", "a has less", lambda e: decisions.least("a", e.read(WHO))(e), (WHO,))
@@ -70,7 +71,7 @@ def test_the_lines_count_verdicts(judged):
     ]
 
 
-def test_another_reading_is_ranked_in_the_place_of_its_agent():
+def test_another_reading_is_ranked_in_the_place_of_its_agent(tmp_path):
     world = WorldEntry.of("NSBandit-Abrupt-v0", label="here")
     entries = [AgentEntry.of(name) for name in ("ts", "kl-ucb", "random")]
     entries.append(AgentEntry.of("kl-ucb", label="kl-ucb (badly)", c=0.0).standing_for("kl-ucb"))
@@ -80,7 +81,8 @@ def test_another_reading_is_ranked_in_the_place_of_its_agent():
     results = Results(Study("", (experiment,)), {"here": made}, {"here": {each.label: each for each in entries}})
     ranks = {row.label: row.rank for row in summaries(results, experiment, world)}
     assert ranks == {"ts": 1, "kl-ucb": 2, "random": 3, "kl-ucb (badly)": 3}
-    rows = outputs.summary_csv(results).decode().splitlines()
+    write_tables(results, tmp_path, {"here": None}, ())
+    rows = (tmp_path / "summary.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0].startswith("world,agent,words,stands_for,runs,final_regret")
     assert rows[-1].startswith("here,kl-ucb (badly),kl-ucb:c=0.0,kl-ucb,30,")
     assert [row.split(",")[3] for row in rows[1:4]] == ["", "", ""]

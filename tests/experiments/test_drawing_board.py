@@ -1,6 +1,7 @@
 """Figures are drawn while runs are computed: each once, as soon as its runs are there, the same as afterwards."""
 
 import unicodedata
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, collect, pictures
 from ns_mab_gym.experiments.drawing_board import DrawingBoard
 from ns_mab_gym.experiments.parsing import agents_of
-from ns_mab_gym.experiments.units import units_of
+from ns_mab_gym.experiments.units import blocks_of, units_of
 from ns_mab_gym.runs import Runs
 
 
@@ -33,6 +34,13 @@ def board_study():
 
 
 MEANS = {"A": np.array([[0.1, 0.9]] * 100), "a": None}
+READ = partial(collect, load=runs)
+
+
+def needs(figure):
+    """The units of work whose runs a figure shows."""
+    shown = [] if figure.experiment is None else figure.experiment.ranked
+    return {unit for agent in shown for unit in blocks_of(figure.experiment, figure.world, agent)}
 
 
 def test_every_figure_of_a_study_has_a_name_of_its_own(board_study):
@@ -68,12 +76,14 @@ def test_labels_alike_but_for_case_script_or_length_keep_their_figures_apart():
 
 def test_a_figure_is_drawn_when_all_of_its_runs_are_there(board_study, tmp_path):
     folder = tmp_path / "figures"
-    with DrawingBoard(board_study, folder, MEANS, (), explained=False) as board:
+    with DrawingBoard(board_study, folder, READ, MEANS, (), explained=False) as board:
+        stored = set()
         for unit in units_of(board_study):
-            board.add(unit, runs(unit))
-            for figure in board._waiting:
-                assert not set(figure.needs()) <= set(board._blocks)
-        assert not board._waiting
+            board.add(unit)
+            stored.add(unit)
+            waiting = board._waiting.figures
+            assert all((needs(figure) <= stored) != (figure in waiting) for figure in pictures.planned(board_study))
+        assert not waiting
         written = sorted(path.name for path in board.finish())
     expected = ["a-means", "a-regret", "a-regret-2", "a-sensitivity"]  # of the world "a" the means are not known
     assert written == sorted(f"{name}.{kind}" for name in expected for kind in ("png", "svg"))
@@ -81,19 +91,18 @@ def test_a_figure_is_drawn_when_all_of_its_runs_are_there(board_study, tmp_path)
 
 
 def test_what_is_drawn_on_the_way_equals_what_is_drawn_at_the_end(board_study, tmp_path):
-    with DrawingBoard(board_study, tmp_path / "early", MEANS, {"A"}, explained=False) as board:
-        blocks = {unit: runs(unit) for unit in reversed(units_of(board_study))}
-        for unit, block in blocks.items():
-            board.add(unit, block)
+    with DrawingBoard(board_study, tmp_path / "early", READ, MEANS, {"A"}, explained=False) as board:
+        for unit in reversed(units_of(board_study)):
+            board.add(unit)
         early = board.finish()
-    late = pictures.draw(collect(board_study, blocks), MEANS, tmp_path / "late", {"A"})
+    late = pictures.draw(READ(board_study), MEANS, tmp_path / "late", {"A"})
     assert {path.name for path in early} == {path.name for path in late}
     for path in late:
         assert path.read_bytes() == (tmp_path / "early" / path.name).read_bytes()
 
 
 def test_the_explanations_come_first_and_are_files(board_study, tmp_path):
-    with DrawingBoard(board_study, tmp_path / "figures", MEANS, (), explained=True) as board:
+    with DrawingBoard(board_study, tmp_path / "figures", READ, MEANS, (), explained=True) as board:
         explained = board.explanations()
     assert [path.suffix for path in explained] == [".svg", ".svg"]
     assert len(explained) == len(pictures.DESCRIPTIONS)
@@ -105,19 +114,19 @@ def test_what_goes_wrong_while_drawing_is_not_lost(board_study, tmp_path, monkey
         raise OSError("no space left on device")
 
     monkeypatch.setattr(pictures, "figure_job", broken)
-    with DrawingBoard(board_study, tmp_path / "figures", MEANS, (), explained=False) as board:
+    with DrawingBoard(board_study, tmp_path / "figures", READ, MEANS, (), explained=False) as board:
         for unit in units_of(board_study):
-            board.add(unit, runs(unit))
+            board.add(unit)
         with pytest.raises(OSError, match="no space left on device"):
             board.finish()
 
 
 def test_no_figure_is_drawn_before_its_runs_are_there(board_study, tmp_path):
     last = units_of(board_study)[-1]
-    with DrawingBoard(board_study, tmp_path / "figures", MEANS, (), explained=False) as board:
-        assert {figure.name for figure in board._waiting} == {"a-regret", "a-regret-2", "a-sensitivity"}
+    with DrawingBoard(board_study, tmp_path / "figures", READ, MEANS, (), explained=False) as board:
+        assert {figure.name for figure in board._waiting.figures} == {"a-regret", "a-regret-2", "a-sensitivity"}
         for unit in units_of(board_study):
             if unit != last:
-                board.add(unit, runs(unit))
-        assert [figure.name for figure in board._waiting] == ["a-sensitivity"]
+                board.add(unit)
+        assert [figure.name for figure in board._waiting.figures] == ["a-sensitivity"]
         assert not any("sensitivity" in path.name for path in board.finish())

@@ -51,7 +51,7 @@ def judged(monkeypatch):
 
     def of(pipeline):
         seen = []
-        monkeypatch.setattr(Pipeline, "_write", lambda self, results, judged, *_: seen.extend(judged))
+        monkeypatch.setattr(Pipeline, "_write", lambda self, ran, *_: seen.extend(ran.judged))
         pipeline.run()
         return {each.claim.key: each for each in seen}
 

@@ -52,17 +52,19 @@ class Level(World):
 # Runs an experiment as the commands do, without the report, and prints what was computed and what was said.
 RUN = """
 import json, sys, warnings
+from functools import partial
 warnings.simplefilter("ignore")
 from ns_mab_gym import simulate
 from ns_mab_gym.experiments import Store, Study, code_versions, collect, run
 from ns_mab_gym.experiments.parsing import experiment
 from ns_mab_gym.experiments.progress import Lines
+from ns_mab_gym.experiments.runner import load
 
 told = []
 study = Study("", (experiment(sys.argv[1:2], sys.argv[2:], runs=2),))
 with Store("store", code_versions(told.append), told.append) as store:
     outcome = run(study, store, simulate, Lines(sys.stderr))
-[curves] = collect(study, outcome.blocks).curves.values()
+    [curves] = map(dict, collect(study, partial(load, store)).curves.values())
 print(json.dumps({
     "computed": sorted(unit.agent.name for unit in outcome.computed),
     "regret": {label: float(curve.final.mean()) for label, curve in curves.items()},

@@ -18,6 +18,7 @@ from ns_mab_gym.cli.evaluate_command import main as evaluate
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, code_versions, run
 from ns_mab_gym.experiments.arm_headers import arm_names
 from ns_mab_gym.experiments.pinned_files import files_of, pinned
+from ns_mab_gym.experiments.runner import load
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.kept_files import ChangedFileError, KeptFile, content_of, kept
 from ns_mab_gym.play.episode import seed_pair
@@ -78,7 +79,7 @@ def played(study, folder, engine, progress, **options):
     """The units that were computed, and the regret of every run."""
     with Store(folder, code_versions(print)) as store:
         outcome = run(study, store, engine, progress, **options)
-    return len(outcome.computed), {float(each) for block in outcome.blocks.values() for each in block.final}
+        return len(outcome.computed), {float(each) for unit in outcome.units for each in load(store, unit).final}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])

@@ -4,11 +4,13 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
 
 from ns_mab_gym.experiments import Store, collect, run
+from ns_mab_gym.experiments.runner import load
 from ns_mab_gym.play.episode import seed_pair
 
 
@@ -33,7 +35,7 @@ def store(tmp_path):
 
 def test_everything_is_computed_once_and_then_remembered(study, store, engine, progress):
     first = run(study, store, engine, progress)
-    assert len(engine.calls) == len(first.computed) == len(first.blocks) == 2 * 3 * 3
+    assert len(engine.calls) == len(first.computed) == len(first.units) == 2 * 3 * 3
     assert progress.started == [(0, 18)]
     assert set(progress.advanced) == set(first.computed)
     again = run(study, store, engine, progress)
@@ -45,7 +47,8 @@ def test_everything_is_computed_once_and_then_remembered(study, store, engine, p
 @pytest.mark.parametrize("threads", [1, 4])
 def test_an_interrupted_run_goes_on_where_it_stopped(study, store, engine, progress, threads):
     with Store(store.folder / "whole", v1) as other:
-        whole = collect(study, run(study, other, engine, progress).blocks)
+        run(study, other, engine, progress)
+        whole = {label: dict(curves) for label, curves in collect(study, partial(load, other)).curves.items()}
     engine.calls.clear()
     finished = threading.Semaphore(7)  # calls that go well before the first that does not
 
@@ -61,8 +64,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(study, store, engine, progr
     run(study, store, engine, progress, n_jobs=threads)
     assert set(Counter(engine.calls).values()) == {1}  # what was computed was stored, on whichever thread
     assert len(engine.calls) == 18
-    resumed = collect(study, run(study, store, engine, progress).blocks)
-    for world, curves in whole.curves.items():
+    resumed = collect(study, partial(load, store))
+    for world, curves in whole.items():
         for agent, curve in curves.items():
             assert np.array_equal(resumed.curves[world][agent].regret, curve.regret)
 
@@ -84,16 +87,19 @@ def test_whoever_stops_a_run_does_not_wait_for_the_units_in_work(study, store, e
     eventually(lambda: len(list(store.units.glob("*.parquet"))) == 1)
 
 
-def test_an_error_in_one_unit_says_which_and_waits_for_those_in_work(study, store, engine, progress):
+def test_an_error_in_one_unit_is_noted_and_the_others_are_computed(study, store, engine, progress):
     def broken(env, agent, **kwargs):
         if agent == "ucb":
             raise ValueError("it broke")
         return engine(env, agent, **kwargs)
 
-    with pytest.raises(ValueError, match="it broke") as caught:
-        run(study, store, broken, progress, n_jobs=2)
-    assert caught.value.__notes__[0].startswith("while ucb played NSBandit-")
-    assert len(list(store.units.glob("*.parquet"))) == len(engine.calls)
+    outcome = run(study, store, broken, progress, n_jobs=2)
+    assert {failure.unit.agent.name for failure in outcome.failures} == {"ucb"}
+    assert len(outcome.failures) == 2 * 3
+    assert {(failure.error, failure.attempts) for failure in outcome.failures} == {("ValueError: it broke", 3)}
+    assert all("in broken" in failure.traceback for failure in outcome.failures)
+    assert set(outcome.units) - set(outcome.computed) == {failure.unit for failure in outcome.failures}
+    assert outcome.computed_steps == 2 * 2 * 60 * 1_000
 
 
 def test_as_many_units_are_computed_at_once_as_there_are_threads(study, store, engine, progress):
@@ -129,12 +135,13 @@ def test_any_executor_computes_the_same(study, store, engine, progress):
         pooled = run(study, store, engine, progress, executor=executor)
     with Store(store.folder / "alone", v1) as other:
         alone = run(study, other, engine, progress, n_jobs=1)
-    assert pooled.blocks.keys() == alone.blocks.keys()
-    assert all(np.array_equal(pooled.blocks[u].regret, alone.blocks[u].regret) for u in alone.blocks)
+        assert pooled.units == alone.units
+        assert all(np.array_equal(load(store, u).regret, load(other, u).regret) for u in alone.units)
 
 
 def test_curves_join_blocks_and_interpolate(study, store, engine, progress):
-    curves = collect(study, run(study, store, engine, progress).blocks).curves["abrupt"]["ts"]
+    run(study, store, engine, progress)
+    curves = collect(study, partial(load, store)).curves["abrupt"]["ts"]
     assert curves.regret.shape == (60, 20)
     assert len(curves.seeds) == 60
     assert np.allclose(curves.at(1_000), curves.final)

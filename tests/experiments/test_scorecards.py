@@ -1,8 +1,8 @@
 """Scorecards of a study: from the runs of every agent with a detector to the files, the figures and the page."""
 
 import csv
-import io
 from dataclasses import replace
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -10,12 +10,13 @@ import pytest
 
 from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.detections import scorecard
-from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, collect, outputs, pictures
+from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, collect, pictures
 from ns_mab_gym.experiments.drawing_board import DrawingBoard
 from ns_mab_gym.experiments.pipeline import Pipeline
-from ns_mab_gym.experiments.preflight import drawn_anew, instances
+from ns_mab_gym.experiments.preflight import Instances, drawn_anew
 from ns_mab_gym.experiments.runner import compute
-from ns_mab_gym.experiments.scorecards import any_alarms, cards_on, logs_alarms
+from ns_mab_gym.experiments.scorecards import cards_on, logs_alarms
+from ns_mab_gym.experiments.tables import write_tables
 from ns_mab_gym.experiments.units import units_of
 
 HORIZON = 1_000  # as that of the stand-in for the engine
@@ -47,24 +48,24 @@ def alert_study():
 
 @pytest.fixture
 def results(alert_study, alert_engine):
-    return collect(alert_study, {unit: compute(unit, alert_engine, None) for unit in units_of(alert_study)})
+    return collect(alert_study, lambda unit: compute(unit, alert_engine, None))
 
 
 def test_agents_with_a_log_are_scored(results, alert_study):
     [experiment] = alert_study.experiments
-    means = instances(alert_study)
+    means = Instances(alert_study)
     cards = cards_on(results, experiment, ABRUPT, means["abrupt"], False)
     assert list(cards) == ["alert", "bold"]
     assert [each.detected for each in cards["alert"].breakpoints] == [0, 30, 0]
     assert cards["alert"].delay.value == 10
     assert cards_on(results, experiment, ABRUPT, None, False) == {}
     assert cards_on(results, experiment, SMOOTH, means["smooth"], False) == {}
-    assert (any_alarms(results), logs_alarms(results, experiment, SMOOTH)) == (True, True)
+    assert logs_alarms(results, experiment, SMOOTH)
 
 
 def test_a_world_drawn_anew_is_scored_by_the_means_of_each_run(results, alert_study):
     [experiment] = alert_study.experiments
-    means = instances(alert_study)
+    means = Instances(alert_study)
     assert drawn_anew(alert_study) == {"anew"}
     card = cards_on(results, experiment, ANEW, means["anew"], True)["alert"]
     env = gym.make("NSBandit-Piecewise-v0", horizon=HORIZON, n_arms=10, changes=4)
@@ -79,10 +80,10 @@ def test_a_world_drawn_anew_is_scored_by_the_means_of_each_run(results, alert_st
     assert len({tuple(run.rounds) for run in card.runs}) == 30
 
 
-def test_the_file_of_detections(results, alert_study):
-    content = outputs.detections_csv(results, instances(alert_study), {"anew"})
-    assert content is not None
-    rows = list(csv.DictReader(io.StringIO(content.decode())))
+def test_the_file_of_detections(results, alert_study, tmp_path):
+    totals = write_tables(results, tmp_path, Instances(alert_study), {"anew"})
+    assert totals.alarms
+    rows = list(csv.DictReader((tmp_path / "detections.csv").read_text(encoding="utf-8").splitlines()))
     assert all(None not in row and None not in row.values() for row in rows)  # no row is too long or too short
     assert [(row["world"], row["agent"], row["breakpoint"]) for row in rows] == [
         ("abrupt", agent, at) for agent in ("alert", "bold") for at in ("300", "601", "800", "all")
@@ -100,11 +101,12 @@ NAMES = ["abrupt-regret-alarms", "anew-regret-alarms"]
 
 
 def test_the_figures_of_alarms_are_drawn_on_the_way_as_at_the_end(results, alert_study, alert_engine, tmp_path):
-    means = instances(alert_study)
+    means = Instances(alert_study)
     late = pictures.draw(results, means, tmp_path / "late", {"anew"})
-    with DrawingBoard(alert_study, tmp_path / "early", means, {"anew"}, explained=False) as board:
+    read = partial(collect, load=lambda unit: compute(unit, alert_engine, None))
+    with DrawingBoard(alert_study, tmp_path / "early", read, means, {"anew"}, explained=False) as board:
         for unit in units_of(alert_study):
-            board.add(unit, compute(unit, alert_engine, None))
+            board.add(unit)
         timelines = board.timelines()
     assert {path.name for path in late if "alarms" in path.name} == {f"{n}.{k}" for n in NAMES for k in ("png", "svg")}
     [experiment] = alert_study.experiments
@@ -118,7 +120,7 @@ def test_the_figures_of_alarms_are_drawn_on_the_way_as_at_the_end(results, alert
 
 def test_other_readings_are_in_the_table_and_not_in_the_picture(results, alert_study):
     figure = next(each for each in pictures.planned(alert_study) if each.name == "abrupt-regret")
-    job = pictures.alarm_job(figure, results, instances(alert_study), None, ())
+    job = pictures.alarm_job(figure, results, Instances(alert_study), None, ())
     assert list(job.arguments[0]) == ["alert"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ns_mab_gym.experiments import Store, StoreError, run
-from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.runner import compute, load
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.experiments.valid_runs import InvalidRunsError
 
@@ -39,13 +39,13 @@ def test_an_engine_that_gives_nonsense_is_told_so_before_it_is_stored(tmp_path, 
 def test_blocks_that_do_not_fit_each_other_are_computed_again(tmp_path, study, engine, progress, told):
     """Each is a result by itself; joined, the rounds of one would be taken for those of the other."""
     with Store(tmp_path / "fit", v1, told.append) as store:
-        whole = run(study, store, engine, progress)
+        whole = {unit: load(store, unit) for unit in run(study, store, engine, progress).units}
         first, second = (store.path(unit) for unit in units_of(study)[:2])
         other = compute(units_of(study)[0], engine, None)
         store.save(units_of(study)[0], replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
         engine.calls.clear()
-        again = run(study, store, engine, progress)
-        assert all((again.blocks[each].rounds == whole.blocks[each].rounds).all() for each in whole.blocks)
+        run(study, store, engine, progress)
+        assert all((load(store, unit).rounds == block.rounds).all() for unit, block in whole.items())
         assert len(engine.calls) == 3  # the blocks of this agent on this world
         assert first.exists()
         assert second.exists()
@@ -62,4 +62,4 @@ def test_stored_blocks_that_do_not_fit_what_is_computed_now_are_told(tmp_path, s
         ):
             run(study, store, engine, progress)
         outcome = run(study, store, engine, progress)
-        assert {tuple(block.rounds) for block in outcome.blocks.values()} == {tuple(other.rounds)}
+        assert {tuple(load(store, unit).rounds) for unit in outcome.units} == {tuple(other.rounds)}

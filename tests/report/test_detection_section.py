@@ -54,7 +54,7 @@ def test_agents_with_a_detector_have_a_row():
 
 def test_other_readings_are_told_apart():
     found = results("b", by_hand.BOLD)
-    cards = Sections(found, {"here": MEANS, "there": None}, ()).of_worlds()[0].detections[0]
+    cards = Sections(found, {"here": MEANS, "there": None}, ()).of(0, found.study.worlds[0]).detections[0]
     assert [(row.agent, row.other) for row in cards.rows] == [("b", False), (by_hand.BOLD, True)]
     assert [(row.agent, row.other) for row in cards.breakpoints] == [("b", False), (by_hand.BOLD, True)]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Results, Study, WorldEntry
-from ns_mab_gym.experiments.report.overview import Overview, overview_of
+from ns_mab_gym.experiments.report.overview import Overview, column_of, overview_of
 from ns_mab_gym.experiments.report.page_tables import parameters_in_words, played_with
 from ns_mab_gym.experiments.report.sections import Sections
 
@@ -11,8 +11,10 @@ from . import by_hand
 
 
 def overview(results: Results) -> Overview:
-    labels = [world.label for world in results.study.worlds]
-    return overview_of(results, Sections(results, dict.fromkeys(labels), ()).of_worlds())
+    worlds = results.study.worlds
+    sections = Sections(results, dict.fromkeys(world.label for world in worlds), ())
+    columns = [column_of(results, sections.of(number, world)) for number, world in enumerate(worlds)]
+    return overview_of(columns, {label for world in worlds for label in results.notes(world)})
 
 
 def test_places_regrets_and_parameters_of_each_world():

@@ -6,7 +6,7 @@ import pytest
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Results, Study, WorldEntry
 from ns_mab_gym.experiments.report import Page
-from ns_mab_gym.experiments.report.survey import Survey, survey_of
+from ns_mab_gym.experiments.report.survey import Survey, survey_columns, survey_of
 
 from .by_hand import HORIZON, runs_with
 
@@ -44,7 +44,8 @@ def results() -> Results:
 
 @pytest.fixture(scope="module")
 def survey(results) -> Survey:
-    found = survey_of(results, ["a", "c"])
+    columns = [column for world in results.study.worlds for column in survey_columns(results, world)]
+    found = survey_of(columns, ["a", "c"])
     assert found is not None
     return found
 
@@ -101,5 +102,6 @@ def test_the_page_shows_it_after_the_claims_and_not_as_curves(results):
 
 def test_without_a_survey_there_is_no_section(results):
     plain = Results(Study("plain", results.study.experiments[:2]), results.curves, results.agents)
-    assert survey_of(plain, []) is None
+    assert [survey_columns(plain, world) for world in plain.study.worlds] == [[], []]
+    assert survey_of([], []) is None
     assert 'id="zoo"' not in Page(plain, {"here": None, "there": None}, "summary", [("date", "today")]).html()

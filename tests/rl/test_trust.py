@@ -21,6 +21,7 @@ from ns_mab_gym.cli.evaluate_command import main as evaluate
 from ns_mab_gym.experiments import AgentEntry, Store, Study, code_versions, read_toml, run
 from ns_mab_gym.experiments.parsing import agents_of, experiment, parse
 from ns_mab_gym.experiments.pinned_files import pinned
+from ns_mab_gym.experiments.runner import load
 from ns_mab_gym.kept_files import KeptFile
 from ns_mab_gym.rl import own_models
 
@@ -200,7 +201,7 @@ def test_a_model_that_is_replaced_during_a_run_is_played_as_it_was(model: Models
         study = Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=2),))
         with Store(tmp_path / "store", code_versions(print)) as store:
             outcome = run(study, store, simulate, Silent())  # type: ignore[arg-type]
-        return len(outcome.computed), next(iter(outcome.blocks.values())).regret
+            return len(outcome.computed), load(store, outcome.units[0]).regret
 
     alone = {
         algo: nsb.simulate(ID, rl.SB3Agent(model(algo)), env_kwargs=WORLD, runs=2).regret for algo in ("ppo", "a2c")

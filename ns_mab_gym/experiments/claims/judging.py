@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ...runs import Runs
+from ..kept_runs import MissingRunsError
 from ..readings import Choice, Chosen, Reading
 from .evidence import Evidence
 from .rules import Finding, Verdict
@@ -149,12 +151,15 @@ class Judged:
 
 
 def judge(claims: Mapping[str, Sequence[Claim]], evidence: Mapping[str, Evidence]) -> list[Judged]:
-    """Judge the claims about each world, under every reading."""
+    """Judge the claims about each world, under every reading; those that need runs that are missing are left out."""
     known: dict[tuple[str, str], Judgement] = {}
+    found = []
     for world, about in claims.items():
         for claim in about:
-            known[world, claim.key] = judgement_of(claim, replace(evidence[world], judged=known))
-    return [Judged(claim, world, known[world, claim.key]) for world, about in claims.items() for claim in about]
+            with suppress(MissingRunsError):
+                known[world, claim.key] = judgement_of(claim, replace(evidence[world], judged=known))
+                found.append(Judged(claim, world, known[world, claim.key]))
+    return found
 
 
 def judgement_of(claim: Claim, evidence: Evidence) -> Judgement:

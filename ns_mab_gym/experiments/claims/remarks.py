@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from ...runs import Runs
 from .. import paper_names as paper
+from ..kept_runs import MissingRunsError
 from ..results import Results
 from .decisions import mean_se
 
@@ -13,11 +15,15 @@ __all__ = ["observations"]
 
 
 def observations(results: Results) -> list[str]:
-    """Notes on the results that no sentence of the paper claims."""
-    return [_fast_world(results), *_round_robin(results)]
+    """Notes on the results that no sentence of the paper claims; none where runs are missing."""
+    notes: list[str] = []
+    for remark in (_fast_world, _round_robin):
+        with suppress(MissingRunsError):
+            notes += remark(results)
+    return notes
 
 
-def _fast_world(results: Results) -> str:
+def _fast_world(results: Results) -> list[str]:
     """A note on the results for σ = 0.001."""
     curves = results.curves[paper.FAST]
     ascending = sorted(paper.ALGORITHMS, key=lambda label: float(curves[label].final.mean()))
@@ -26,11 +32,11 @@ def _fast_world(results: Results) -> str:
     suggested = paper.window(paper.SUGGESTED, curves[paper.TS].horizon)
     worlds = (paper.SMOOTH, paper.FAST)
     windows = "; ".join(_best_window(results, world, sampler) for world in worlds for sampler in paper.SAMPLERS)
-    return (
+    return [
         f"What σ = 0.001 shows, of which the paper says nothing: final regrets {order}. The world repeats itself every "
         f"2π/σ = {period:,.0f} rounds, and the suggested window of {suggested:,} rounds looks back over "
         f"{suggested / period:.0%} of that. The best of the five windows: {windows}."
-    )
+    ]
 
 
 def _best_window(results: Results, world: str, sampler: str) -> str:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from ...runs import Runs
 from ..results import Results
+from ..totals import Totals
 from .board_plan import BoardPlan
 from .board_worlds import BoardWorld
-from .contestants import DIVISIONS
+from .contestants import DIVISIONS, Contestant
 
 __all__ = ["Division", "divisions_of"]
 
 Floats = npt.NDArray[np.float64]
 ORACLE = "oracle-restart"
+REFERENCES = "references"  # beside the divisions
 LEAST = 1.0  # regret below one lost round counts as one, so that no ratio is infinite
 
 
@@ -27,10 +30,11 @@ class Division:
 
     Attributes:
         name: "informed" or "blind".
-        worlds: the W worlds.
+        worlds: the W worlds, on each of which somebody competes.
         labels: the A agents.
         competes: (A,) whether an agent can have a place: it is no further form of another one.
-        finals: by the labels of agent and world, the final regret of each run; missing where an agent cannot play.
+        finals: by the labels of agent and world, the final regret of each run; missing where an agent cannot play, or
+            failed.
         references: the same of the agents that belong to no division.
         phased: the labels of the worlds that consist of phases, where oracle-restart starts over at the breakpoints.
     """
@@ -106,32 +110,46 @@ def _half(runs: Floats, first: bool) -> Floats:
     return runs[:middle] if first else runs[middle:]
 
 
-def divisions_of(plan: BoardPlan, results: Results) -> list[Division]:
-    """The divisions in which somebody plays."""
-    competitors = [each for each in plan.contestants if not each.reference]
-    references, phased = _references(plan, results)
-    found = []
-    for name in DIVISIONS:
-        finals = {}
-        for world in plan.worlds:
-            for each in competitors:
-                if form := plan.forms[world.label, each.label].get(name):
-                    finals[each.label, world.label] = results.curves[world.label][form.label].final
-        playing = [each for each in competitors if any(label == each.label for label, _ in finals)]
-        labels, competes = [each.label for each in playing], [each.competes for each in playing]
-        if playing:
-            found.append(Division(name, plan.worlds, labels, competes, finals, references, phased))
-    return found
+def divisions_of(plan: BoardPlan, results: Results) -> tuple[list[Division], Totals]:
+    """The divisions in which somebody competes, and what all runs amount to, from one pass over the worlds.
 
-
-def _references(plan: BoardPlan, results: Results) -> tuple[dict[tuple[str, str], Floats], frozenset[str]]:
-    """The final regrets of the references, and the worlds in which oracle-restart starts over at breakpoints."""
-    finals, phased = {}, set()
+    Of the runs, the final regrets alone are held. Where runs of an agent are missing, it is as if it could not play.
+    """
+    totals, phased = Totals(), set()
+    finals: dict[str, dict[tuple[str, str], Floats]] = {name: {} for name in (*DIVISIONS, REFERENCES)}
     for world in plan.worlds:
-        for each in (each for each in plan.contestants if each.reference):
-            for form in plan.forms[world.label, each.label].values():
-                runs = results.curves[world.label][form.label]
-                finals[each.label, world.label] = runs.final
+        if world.entry in results.study.worlds:
+            totals.add(results, world.entry)
+        for each in plan.contestants:
+            for name, runs in _played(plan, results, world, each):
+                finals[REFERENCES if each.reference else name][each.label, world.label] = runs.final.copy()
                 if each.label == ORACLE and all(told.get("at") == "breakpoints" for told in runs.parameters):
                     phased.add(world.label)
-    return finals, frozenset(phased)
+    references = finals.pop(REFERENCES)
+    found = [_division(plan, name, there, references, frozenset(phased)) for name, there in finals.items()]
+    return [division for division in found if any(division.competes)], totals
+
+
+def _played(plan: BoardPlan, results: Results, world: BoardWorld, contestant: Contestant) -> Iterator[tuple[str, Runs]]:
+    """The divisions in which a contestant plays a world, with its runs."""
+    played = results.agents.get(world.label, {})
+    for name, form in plan.forms[world.label, contestant.label].items():
+        if form.label in played:
+            yield name, results.curves[world.label][form.label]
+
+
+def _division(
+    plan: BoardPlan,
+    name: str,
+    finals: dict[tuple[str, str], Floats],
+    references: dict[tuple[str, str], Floats],
+    phased: frozenset[str],
+) -> Division:
+    """A division with those who have runs, on the worlds on which somebody has who competes."""
+    playing = {label for label, _ in finals}
+    there = [each for each in plan.contestants if each.label in playing]
+    competing = {each.label for each in there if each.competes}
+    compared = {world for label, world in finals if label in competing}
+    worlds = [world for world in plan.worlds if world.label in compared]
+    labels, competes = [each.label for each in there], [each.competes for each in there]
+    return Division(name, worlds, labels, competes, finals, references, phased)

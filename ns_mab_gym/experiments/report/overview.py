@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from .charts import Chart, regret_line
 from .page_tables import parameters_in_words, played_with
 from .sections import WorldSection
 
-__all__ = ["Lead", "Overview", "Standing", "overview_of", "places_of"]
+__all__ = ["Column", "Lead", "Overview", "Standing", "column_of", "overview_of", "places_of"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -117,7 +117,7 @@ class Row:
 class Overview:
     """The first screen's worlds and agents."""
 
-    columns: list[Column]
+    columns: Sequence[Column]
     rows: list[Row]
 
     @property
@@ -144,16 +144,20 @@ class Overview:
         }
 
 
-def overview_of(results: Results, sections: Sequence[WorldSection]) -> Overview:
-    """The first screen of a report."""
-    columns = [_column(results, section) for section in sections]
+def overview_of(columns: Sequence[Column], starred: Collection[str]) -> Overview:
+    """The first screen of a report.
+
+    Args:
+        columns: one for each world.
+        starred: the labels of agents that have a footnote.
+    """
     labels = list(dict.fromkeys(label for column in columns for label in column.standings))
-    starred = {label for section in sections for label in results.notes(section.entry)}
     rows = [Row(label, f"{label}*" if label in starred else label, regret_line(n)) for n, label in enumerate(labels)]
     return Overview(columns, rows)
 
 
-def _column(results: Results, section: WorldSection) -> Column:
+def column_of(results: Results, section: WorldSection) -> Column:
+    """A world on the first screen."""
     main, world = section.main, section.entry
     readings = results.other_readings(main.experiment, world).values()
     standings = {label: _standing(runs) for label, runs in results.of(main.experiment, world).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ from ..results import Results
 from ..study import Experiment, WorldEntry
 from .detection_tables import embedded
 from .judgement_data import reading_data
-from .overview import overview_of
-from .page_tables import parameter_rows
+from .overview import Column, column_of, overview_of
+from .page_tables import ParameterRow, parameter_rows
 from .rendering import render
-from .sections import Sections
-from .survey import survey_of
+from .sections import Sections, WorldSection
+from .survey import SurveyColumn, survey_columns, survey_of
 from .switches import switches_of
 from .verdicts import verdicts_of
 
@@ -33,6 +33,25 @@ class Picture:
 
     description: str
     base64: str
+
+
+@dataclass(frozen=True)
+class WorldPart:
+    """What the page shows of the runs on one world.
+
+    Attributes:
+        section: its section.
+        column: its column on the first screen.
+        surveys: the surveys on it.
+        parameters: those of all agents.
+        horizons: those of all agents' runs.
+    """
+
+    section: WorldSection
+    column: Column
+    surveys: list[SurveyColumn]
+    parameters: list[ParameterRow]
+    horizons: list[int]
 
 
 @dataclass
@@ -75,16 +94,18 @@ class Page:
 
     def html(self) -> str:
         """The whole page."""
-        worlds = Sections(self.results, self.means, self.drawn_anew, self.timelines, self.sweeps).of_worlds()
-        overview = overview_of(self.results, worlds)
+        parts = [self._of_world(number, world) for number, world in enumerate(self.results.study.worlds)]
+        worlds = [part.section for part in parts]
+        overview = overview_of([part.column for part in parts], self._starred())
         switches = switches_of(self.judged)
-        survey = survey_of(self.results, overview.labels)
+        surveys = sorted((each for part in parts for each in part.surveys), key=lambda each: each.place)
+        survey = survey_of(surveys, overview.labels)
         slots = [slot for world in worlds for slot in world.charts] + (survey.charts if survey else [])
         return render(
             {
                 "title": self.results.study.title,
                 "command": self.command,
-                "meta": self._meta(),
+                "meta": self._meta(dict.fromkeys(horizon for part in parts for horizon in part.horizons)),
                 "summary": self.summary,
                 "warning": self.warning,
                 "overview": overview,
@@ -98,11 +119,22 @@ class Page:
                 "worlds": worlds,
                 "notes": self.notes,
                 "pictures": self._pictures(),
-                "parameters": parameter_rows(self.results),
+                "parameters": [row for part in parts for row in part.parameters],
                 "settings": self.settings,
                 "charts": {slot.anchor: slot.chart for slot in slots},
                 "readings": {**reading_data(self.judged, switches, self._labels()), **overview.data()},
             }
+        )
+
+    def _of_world(self, number: int, world: WorldEntry) -> WorldPart:
+        """Everything that is made of the runs on one world, which are held meanwhile."""
+        section = Sections(self.results, self.means, self.drawn_anew, self.timelines, self.sweeps).of(number, world)
+        return WorldPart(
+            section,
+            column_of(self.results, section),
+            survey_columns(self.results, world),
+            parameter_rows(self.results, world),
+            [runs.horizon for runs in self.results.curves[world.label].values()],
         )
 
     def _labels(self) -> list[str]:
@@ -110,10 +142,9 @@ class Page:
         ranked = (agent.label for experiment in self.results.study.experiments for agent in experiment.ranked)
         return list(dict.fromkeys(ranked))
 
-    def _meta(self) -> list[str]:
+    def _meta(self, horizons: Iterable[int]) -> list[str]:
         """What one must know of the runs: when, how many, how long, from which seed."""
         experiments = self.results.study.experiments
-        horizons = dict.fromkeys(runs.horizon for curves in self.results.curves.values() for runs in curves.values())
         runs, seeds = (dict.fromkeys(getattr(each, part) for each in experiments) for part in ("runs", "seed"))
         later = max((each.later.runs for each in self.judged if each.later is not None), default=0)
         facts = [
@@ -126,8 +157,15 @@ class Page:
 
     def footnotes(self) -> list[str]:
         """What the stars at agents' names mean."""
-        starred = (self.results.notes(world).items() for world in self.results.study.worlds)
-        return [f"* {label}: {note}" for label, note in dict.fromkeys(pair for pairs in starred for pair in pairs)]
+        return [f"* {label}: {note}" for label, note in self._notes()]
+
+    def _starred(self) -> set[str]:
+        return {label for label, _ in self._notes()}
+
+    def _notes(self) -> list[tuple[str, str]]:
+        """The labels of agents with what must be said about them, each pair once."""
+        notes = (self.results.notes(world).items() for world in self.results.study.worlds)
+        return list(dict.fromkeys(pair for pairs in notes for pair in pairs))
 
     def _pictures(self) -> list[Picture]:
         return [Picture(description, embedded(path)) for path, description in self.explanations]

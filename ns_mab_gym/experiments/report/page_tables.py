@@ -78,12 +78,12 @@ def _interval(estimate: Estimate, sign: str = "") -> str:
     return f"{estimate.low:{sign},.0f} to {estimate.high:{sign},.0f}"
 
 
-def parameter_rows(results: Results) -> list[ParameterRow]:
-    """The parameters of every agent on every world, in all runs."""
+def parameter_rows(results: Results, world: WorldEntry) -> list[ParameterRow]:
+    """The parameters of every agent on a world, in all runs."""
+    curves = results.curves[world.label]
     return [
-        ParameterRow(world, label, agent.words, _in_words(played_with(results.curves[world][label].parameters)))
-        for world, agents in results.agents.items()
-        for label, agent in agents.items()
+        ParameterRow(world.label, label, agent.words, _in_words(played_with(curves[label].parameters)))
+        for label, agent in results.agents[world.label].items()
     ]
 
 

@@ -96,11 +96,8 @@ class Sections:
     timelines: Mapping[tuple[Experiment, WorldEntry], Path] = field(default_factory=dict)
     sweeps: Mapping[tuple[Experiment, WorldEntry], Sequence[Swept]] = field(default_factory=dict)
 
-    def of_worlds(self) -> list[WorldSection]:
-        """A section for each world of the study."""
-        return [self._world(number, world) for number, world in enumerate(self.results.study.worlds)]
-
-    def _world(self, number: int, world: WorldEntry) -> WorldSection:
+    def of(self, number: int, world: WorldEntry) -> WorldSection:
+        """The section of a world, which has this number among those of the study."""
         comparisons = [
             self._comparison(f"{number}-{place}", experiment, world)
             for place, experiment in enumerate(self.results.study.experiments)

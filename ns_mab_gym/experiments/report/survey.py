@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,14 @@ import numpy as np
 from ...figures.style import BLUE, GREY, VERMILION
 from ..results import Results
 from ..statistics import Estimate, estimate
-from ..study import Experiment
+from ..study import Experiment, WorldEntry
 from ..zoo_study import BLIND, REFERENCES
 from .charts import Chart, plain
 from .overview import places_of
 from .page_tables import parameters_in_words, played_with
 from .sections import ChartSlot
 
-__all__ = ["Survey", "SurveyRow", "survey_of"]
+__all__ = ["Survey", "SurveyColumn", "SurveyRow", "survey_columns", "survey_of"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,21 @@ class Cell:
     def regret(self) -> str:
         """The mean and its standard error."""
         return f"{self.estimate.mean:,.0f} ± {self.estimate.se:,.0f}"
+
+
+@dataclass(frozen=True)
+class SurveyColumn:
+    """A survey on one world.
+
+    Attributes:
+        place: that of the experiment in its study.
+        world: the label of the world.
+        cells: how every agent ended, by label; labels of blind forms end in ``BLIND``.
+    """
+
+    place: int
+    world: str
+    cells: dict[str, Cell]
 
 
 @dataclass(frozen=True)
@@ -75,36 +90,43 @@ class Survey:
         return [(row, list(zip(row.informed, row.blind, strict=True))) for row in self.rows]
 
 
-def survey_of(results: Results, papers: Collection[str]) -> Survey | None:
+def survey_of(columns: Sequence[SurveyColumn], papers: Collection[str]) -> Survey | None:
     """The survey of a study; None if it has none.
 
     Args:
-        results: the runs.
+        columns: one for each survey on a world, in the order of the study.
         papers: the labels of the agents that the paper compares, which are marked.
     """
-    surveys = [experiment for experiment in results.study.experiments if experiment.survey]
-    if not surveys:
+    if not columns:
         return None
-    worlds = [experiment.worlds[0].label for experiment in surveys]
-    columns = [_column(results, experiment) for experiment in surveys]
-    labels = dict.fromkeys(label for column in columns for label in column if not label.endswith(BLIND))
+    labels = dict.fromkeys(label for column in columns for label in column.cells if not label.endswith(BLIND))
     rows = [
         SurveyRow(
             label,
             label in papers,
-            [column.get(label) for column in columns],
-            [column.get(label + BLIND) for column in columns],
+            [column.cells.get(label) for column in columns],
+            [column.cells.get(label + BLIND) for column in columns],
         )
         for label in labels
     ]
     rows.sort(key=lambda row: (row.reference, 0.0 if row.reference else row.mean_place))
+    worlds = [column.world for column in columns]
     charts = [_chart(number, world, rows) for number, world in enumerate(worlds)]
     return Survey(worlds, rows, charts)
 
 
-def _column(results: Results, experiment: Experiment) -> dict[str, Cell]:
+def survey_columns(results: Results, world: WorldEntry) -> list[SurveyColumn]:
+    """The surveys on a world."""
+    return [
+        SurveyColumn(place, world.label, _cells(results, experiment, world))
+        for place, experiment in enumerate(results.study.experiments)
+        if experiment.survey and world in experiment.worlds
+    ]
+
+
+def _cells(results: Results, experiment: Experiment, world: WorldEntry) -> dict[str, Cell]:
     """The cells of one world by label; a label that ends in ``BLIND`` is there for every agent that competes."""
-    runs = results.of(experiment, experiment.worlds[0])
+    runs = results.of(experiment, world)
     competing = [label for label in runs if not label.endswith(BLIND) and label not in REFERENCES]
     played_as = {label: label for label in competing}
     played_as |= {label + BLIND: label + BLIND if label + BLIND in runs else label for label in competing}
