@@ -9,6 +9,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..kept_files import ChangedFileError
@@ -85,18 +86,19 @@ def carry_out(job: Job[T], items: Sequence[T], seconds: float, elsewhere: bool) 
     ends = time.perf_counter() + seconds
     results: dict[int, Any] = {}
     troubles: dict[int, Trouble] = {}
+    worker = here() if elsewhere else ""
     with _kept_warnings(elsewhere) as caught:
         job.begin(items)
         space = FULL
         for number, item in enumerate(items):
             if number and (time.perf_counter() >= ends or space <= 0):
                 break
-            with _told(troubles, [number]):
+            with _told(troubles, [number], worker):
                 results[number] = job.one(item)
                 space -= job.weight(results[number])
         begun, content = len(results) + len(troubles), None
         if results:
-            with _told(troubles, list(results)):
+            with _told(troubles, list(results), worker):
                 content = job.packed([items[number] for number in results], list(results.values()))
     well = tuple(number for number in results if number not in troubles)
     told = tuple(dict.fromkeys(Caught(str(each.message), each.category) for each in caught))
@@ -104,16 +106,23 @@ def carry_out(job: Job[T], items: Sequence[T], seconds: float, elsewhere: bool) 
 
 
 @contextmanager
-def _told(troubles: dict[int, Trouble], numbers: Sequence[int]) -> Iterator[None]:
+def _told(troubles: dict[int, Trouble], numbers: Sequence[int], worker: str) -> Iterator[None]:
     """Note an error as the trouble of these items, unless it concerns the whole work."""
     try:
         yield
     except (UnfitWorkerError, ChangedFileError):
         raise
     except (Exception, SystemExit) as error:  # whatever the code of a user raises
-        said = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
-        trouble = Trouble(" ".join(said.split()), "".join(traceback.format_exception(error)), here())
+        trouble = Trouble(_in_one_line(error), "".join(traceback.format_exception(error)), worker)
         troubles.update(dict.fromkeys(numbers, trouble))
+
+
+def _in_one_line(error: BaseException) -> str:
+    """What an error says, and where it arose."""
+    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+    place = f"({Path(frame.f_code.co_filename).name}, line {line})"
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return " ".join(f"{said} {place}".split())
 
 
 @contextmanager
