@@ -68,7 +68,7 @@ class Filing:
     def write(self, units: Sequence[Unit], keys: Keys, content: bytes) -> None:
         """Add a file with these units to the table."""
         path = self._table.folder / self.name(units, keys)
-        self._refuse_links()
+        refuse_links(path.parent)  # which somebody may have put there since this began
         write_atomically(path, content)
         with self._turn:
             self._recent.forget(path)
@@ -105,7 +105,7 @@ class Filing:
         """Move a file back into the table, or a copy of that part of it which is wanted."""
         path = self._aside.folder / holding.name
         if holding.whole:
-            self._refuse_links()
+            refuse_links(self._table.folder, self._aside.folder)
             path.replace(self._table.folder / holding.name)
             self._forget(path)
             self._table.put(holding.name, holding.keys)
@@ -132,16 +132,12 @@ class Filing:
 
     def _set_aside(self, path: Path, ending: str = "") -> None:
         self._aside.folder.mkdir(exist_ok=True)
-        self._refuse_links()
+        refuse_links(self._table.folder, self._aside.folder)
         names = chain([path.name + ending], (f"{number}-{path.name}{ending}" for number in count(2)))
         place = next(each for name in names if _can_take(each := self._aside.folder / name, path))
         path.replace(place)
         self._forget(path)
         self._aside.take_in(place.name)
-
-    def _refuse_links(self) -> None:
-        """Raise a ValueError if somebody has put a link in the place of a folder since this began."""
-        refuse_links(self._table.folder, self._aside.folder)
 
     def _forget(self, path: Path) -> None:
         """Note that a file is not where it was."""
