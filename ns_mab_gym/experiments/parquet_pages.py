@@ -1,93 +1,76 @@
 """How much memory the pages of a Parquet file ask for, read off their headers before anything is unpacked.
 
 The footer of a file tells how large its columns are, but readers believe the header in front of each page, which may
-claim otherwise: a few kilobytes can unpack to gigabytes.
+claim otherwise: a few kilobytes can unpack to gigabytes. The footer is read here too, and not by pyarrow, which ends
+the whole process if it is asked for a column that is not described as it should be.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import pyarrow.parquet as pq
+from .thrift import INT32, INT64, LIST, RECORD, TEXT, Fields, ThriftReader
 
 __all__ = ["check_pages"]
 
-DATA, DICTIONARY = 0, 2  # types of pages, and which of their header's fields describes them
-DETAILS = {DATA: 5, DICTIONARY: 7}
+# Numbers of fields, and their kinds
+ROW_GROUPS, COLUMNS, ROWS = (4, LIST), (1, LIST), (3, INT64)
+ELSEWHERE, DESCRIPTION, ENCRYPTION = (1, TEXT), (3, RECORD), (8, RECORD)  # of a column
+PACKED_SIZE, DATA_AT, DICTIONARY_AT = (7, INT64), (9, INT64), (11, INT64)
+KIND, UNPACKED, PACKED = (1, INT32), (2, INT32), (3, INT32)  # of a page
+VALUES, ENCODING = (1, INT32), (2, INT32)
+DATA, DICTIONARY = 0, 2  # kinds of pages, and which of their fields describes them
+DETAILS = {DATA: (5, RECORD), DICTIONARY: (7, RECORD)}
 ENCODINGS = (0, 2, 8)  # plain, and both names of dictionaries: what is written here
-DEEPEST = 8
-Fields = dict[int, Any]
+FOOTER = 8  # bytes after the footer: its length, and the mark of the format
 
 
-def check_pages(content: bytes, about: pq.FileMetaData, largest: int) -> None:
-    """Raise a ValueError if the pages of some column take more than so many bytes, or hold more values than rows."""
-    for group in (about.row_group(number) for number in range(about.num_row_groups)):
-        for column in (group.column(number) for number in range(group.num_columns)):
-            if _unpacked(content, column, group.num_rows) > largest:
-                raise ValueError("its columns are larger than such a result can be")
+def check_pages(content: bytes, rows: int, largest: int) -> None:
+    """Raise an error if a file has more or fewer rows than it should, or if the pages of a column take too much memory.
+
+    Args:
+        content: the file.
+        rows: how many rows it should have.
+        largest: how many bytes each column may take when it is unpacked.
+    """
+    length = int.from_bytes(content[-FOOTER:-4], "little")
+    reader = ThriftReader(content, max(0, len(content) - FOOTER - length))
+    groups = reader.record().get(ROW_GROUPS, [])
+    if sum(group[ROWS] for group in groups) != rows or any(group[ROWS] < 0 for group in groups):
+        raise ValueError("it has more or fewer rows than its units")
+    unpacked: dict[int, int] = {}
+    for group in groups:
+        for number, column in enumerate(group[COLUMNS]):
+            unpacked[number] = unpacked.get(number, 0) + _unpacked(reader, column, group[ROWS])
+    if max(unpacked.values(), default=0) > largest:
+        raise ValueError("its columns are larger than such results can be")
 
 
-def _unpacked(content: bytes, column: pq.ColumnChunkMetaData, rows: int) -> int:
+def _unpacked(reader: ThriftReader, column: Fields, rows: int) -> int:
     """How many bytes the pages of a column take together when they are unpacked."""
-    at = min(each for each in (column.dictionary_page_offset, column.data_page_offset) if each)
-    end = at + column.total_compressed_size
-    if not 0 < at <= end <= len(content):
+    if ELSEWHERE in column or ENCRYPTION in column:
+        raise ValueError("a column is in another file, or encrypted")
+    about = column[DESCRIPTION]
+    reader.at = min(about[place] for place in (DATA_AT, DICTIONARY_AT) if about.get(place))
+    end = reader.at + about[PACKED_SIZE]
+    if not 0 < reader.at <= end <= len(reader.content):
         raise ValueError("a column lies outside of the file")
     unpacked = values = 0
-    while at < end:
-        header, at = _fields(content, at)
+    while reader.at < end:
+        header = reader.record()
         values += _values_in(header, rows)
-        unpacked += header[2]
-        at += header[3]
-    if at != end or values != rows:
+        unpacked += header[UNPACKED]
+        reader.at += header[PACKED]
+    if reader.at != end or values != rows:
         raise ValueError("a column has more or fewer pages than there are rows for")
     return unpacked
 
 
 def _values_in(header: Fields, rows: int) -> int:
     """How many rows a page is for, none if it is a dictionary; raises a ValueError if it is not as written here."""
-    kind, unpacked, packed = (header.get(field, -1) for field in (1, 2, 3))
-    details = header.get(DETAILS.get(kind, 0), {})
-    if unpacked < 0 or packed < 0 or not isinstance(details, dict) or details.get(2) not in ENCODINGS:
+    kind = header.get(KIND, -1)
+    details: Fields = header[DETAILS[kind]] if kind in DETAILS else {}
+    if min(header[UNPACKED], header[PACKED]) < 0 or details.get(ENCODING) not in ENCODINGS:
         raise ValueError("a page is not as it is written here")
-    values = int(details.get(1, -1))
+    values = int(details.get(VALUES, -1))
     if not 1 <= values <= rows:
         raise ValueError("a page holds no values, or more than there are rows")
     return values if kind == DATA else 0
-
-
-def _fields(content: bytes, at: int, depth: int = 0) -> tuple[Fields, int]:
-    """The fields of a record in Thrift's compact form, by their numbers, and where it ends."""
-    fields: Fields = {}
-    number = 0
-    while head := content[at]:
-        at, kind, step = at + 1, head & 15, head >> 4
-        if step:
-            number += step
-        else:
-            number, at = _signed(content, at)
-        if kind in (4, 5, 6):  # integers
-            fields[number], at = _signed(content, at)
-        elif kind == 8:  # texts, which are skipped
-            length, at = _unsigned(content, at)
-            at += length
-        elif kind == 12 and depth < DEEPEST:
-            fields[number], at = _fields(content, at, depth + 1)
-        elif kind not in (1, 2):  # truth values are part of the head
-            raise ValueError("a page has a header of another kind")
-    return fields, at + 1
-
-
-def _signed(content: bytes, at: int) -> tuple[int, int]:
-    value, at = _unsigned(content, at)
-    return value >> 1 ^ -(value & 1), at
-
-
-def _unsigned(content: bytes, at: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        byte = content[at]
-        value, at = value | (byte & 127) << shift, at + 1
-        if byte < 128:
-            return value, at
-    raise ValueError("a number has no end")

@@ -1,8 +1,8 @@
 """Whatever worlds and agents are called, every documented reader of the folder of units finds all rows."""
 
 import glob
-from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pyarrow.dataset
 import pyarrow.parquet as pq
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, run
 from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.shelves import NAME, name_of_shared
 from ns_mab_gym.experiments.units import blocks_of, units_of
 from ns_mab_gym.plain_texts import plain_text
 
@@ -92,32 +93,59 @@ def test_names_begin_with_a_letter_or_digit_and_fit(world, agent):
     assert name.endswith(f"--{unit_of(world, agent).identity('v1')[:16]}.parquet")
 
 
-@pytest.mark.parametrize("where", ["units", "aside"])
-def test_results_under_the_names_of_earlier_versions_are_kept(tmp_path, study, engine, progress, where):
+@pytest.mark.parametrize("words", HOSTILE)
+def test_names_of_files_that_units_share_can_be_read_and_fit(words):
+    many = [unit_of(words, agent) for agent in ("ts", "ucb1")]
+    for units, said in ((many[:1] * 3, "--ts--3-units--"), (many, "--2_agents--2-units--")):
+        name = name_of_shared(units, np.arange(len(units), dtype=np.uint64))
+        assert NAME.fullmatch(name)
+        assert said in name
+        assert len(name.encode()) < 200
+        assert not set(name) & set("/\\*?[]{}=:\0\n")
+
+
+def test_names_of_files_differ_if_their_units_do():
+    units = [unit_of("abrupt", "ts")] * 2
+    keys = [np.array(each, np.uint64) for each in ([1, 2], [2, 1], [1, 3])]
+    one, turned, other = (name_of_shared(units, each) for each in keys)
+    assert one == turned != other
+
+
+def test_results_are_found_by_the_hash_in_their_names_whatever_else_these_say(tmp_path, study, engine, progress):
+    """As after a change of how names are made."""
     with Store(tmp_path / "out", v1) as store:
         run(study, store, engine, progress)
-        names = sorted(path.name for path in store.units.iterdir())
-        (store.folder / where).mkdir(exist_ok=True)
-        for number, name in enumerate(names):
-            old = f"_home_me_means.csv:window={number}--{name.rpartition('--')[2]}"
-            (store.units / name).rename(store.folder / where / old)
+        for number, path in enumerate(sorted(store.units.iterdir())):
+            path.rename(store.units / f"renamed={number}--{'--'.join(path.name.split('--')[-2:])}")
     told = []
     with Store(tmp_path / "out", v1, told.append) as store:
-        assert all(store.has(unit) for unit in units_of(study))
-        assert run(study, store, engine, progress).computed == ()
-        assert sorted(path.name for path in store.units.iterdir()) == names
+        assert store.missing(units_of(study)) == []
+        store.tidy(units_of(study))
+        assert all(store.load(unit) is not None for unit in units_of(study))
+        assert set(rows_found(store.units).values()) == {2 * 3 * 60 * 20}
     assert told == []
 
 
-def test_of_two_files_with_one_identity_that_with_the_name_counts(tmp_path, study, engine):
+@pytest.mark.parametrize("beginning", ["_", "."])
+def test_names_that_readers_skip_are_not_left_in_the_table(tmp_path, study, engine, beginning):
     unit = units_of(study)[0]
-    block = compute(unit, engine, None)
     with Store(tmp_path / "out", v1, lambda line: None) as store:
-        store.save(unit, replace(block, seconds=1.0))
+        store.save(unit, compute(unit, engine, None))
         path = store.path(unit)
-        path.rename(store.units / f"_old--{path.name}")
-        store.save(unit, replace(block, seconds=2.0))
+        path.rename(store.units / f"{beginning}{path.name}")
+    with Store(tmp_path / "out", v1, lambda line: None) as store:
+        assert store.missing([unit]) == [unit]
+        store.tidy([unit])
+        assert list(store.units.iterdir()) == []
+
+
+def test_of_two_files_of_one_unit_one_counts(tmp_path, study, engine):
+    unit = units_of(study)[0]
+    with Store(tmp_path / "out", v1, lambda line: None) as store:
+        store.save(unit, compute(unit, engine, None))
+        path = store.path(unit)
+        (store.units / f"copy--{path.name}").write_bytes(path.read_bytes())
     with Store(tmp_path / "out", v1, lambda line: None) as store:
         store.tidy([unit])
-        assert store.load(unit).seconds == 2.0
-        assert [each.name for each in store.units.iterdir()] == [path.name]
+        assert store.load(unit) is not None
+        assert len(list(store.units.iterdir())) == 1

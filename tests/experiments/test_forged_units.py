@@ -10,10 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fuzzing import guest
+from unit_forging import at, forge, opened_up, place_of, rows_of, write
 
 from ns_mab_gym.agents.parts.alarms import ALARM
-from ns_mab_gym.experiments import Store, parquet
+from ns_mab_gym.experiments import Store, footers
+from ns_mab_gym.experiments.footers import TooLargeError, packed
+from ns_mab_gym.experiments.parquet import to_parquet
 from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.unit_details import PIECES
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.experiments.valid_runs import check_runs
 
@@ -25,15 +29,26 @@ def v1(unit):
     return "v1"
 
 
-@pytest.fixture
-def unit(small_study):
-    return units_of(small_study)[0]
+@pytest.fixture(params=["alone", "shared"])
+def units(small_study, request):
+    """The units in one file: one, or two of which the second is tampered with."""
+    return units_of(small_study)[:1] if request.param == "alone" else units_of(small_study)
 
 
 @pytest.fixture
-def block(unit, engine):
+def unit(units):
+    return units[-1]
+
+
+@pytest.fixture
+def blocks(units, engine):
     alarms = [np.array([(3, 0, False), (9, -1, True)], ALARM)] * RUNS
-    return replace(compute(unit, engine, None), alarms=alarms)
+    return {unit: replace(compute(unit, engine, None), alarms=alarms) for unit in units}
+
+
+@pytest.fixture
+def block(unit, blocks):
+    return blocks[unit]
 
 
 @pytest.fixture
@@ -42,38 +57,27 @@ def told():
 
 
 @pytest.fixture
-def store(tmp_path, told, unit, block):
+def store(tmp_path, told, units, blocks):
     with Store(tmp_path / "out", v1, told.append) as opened:
-        opened.save(unit, block)
+        opened.take(units, to_parquet([(unit, "v1", blocks[unit]) for unit in units]))
         yield opened
 
 
-def opened_up(path):
-    """The table in a file, and its metadata."""
-    table = pq.read_table(path)
-    return table, json.loads(table.schema.metadata[parquet.KEY])
-
-
-def forge(path, table, about):
-    """Write a file with a valid digest, if that can be computed."""
-    about.pop("digest", None)
-    try:
-        regret = table["regret"].to_numpy()
-        digest = parquet._digest(about, table["round"].to_numpy()[: len(regret) // RUNS], regret)
-    except (KeyError, ValueError, TypeError, pa.ArrowException):
-        digest = ""
-    metadata = {parquet.KEY: json.dumps(about | {"digest": digest}).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
-
-
-def at(about, place, value):
-    """The metadata with another value at a place, such as ``pulls.0.3``."""
-    *outer, last = [int(step) if step.isdecimal() else step for step in place.split(".")]
-    inner = about
-    for step in outer:
-        inner = inner[step]
-    inner[last] = value
-    return about
+def assert_set_aside(store, units, unit, told):
+    """Some unit is found not to be there, with all that are in its file; and nobody looks into the file again."""
+    assert None in [store.load(each) for each in units]
+    assert store.load(unit) is None
+    assert len(told) == 1
+    assert "set aside, to be computed again" in told[0]
+    assert len(told[0]) < 500
+    assert store.missing(units) == units
+    assert list(store.units.iterdir()) == []
+    assert len(list(store.aside.iterdir())) == 1
+    store.close()
+    with Store(store.folder, v1, told.append) as again:
+        again.tidy(units)
+        assert again.missing(units) == units
+    assert len(told) == 1
 
 
 def nested(depth):
@@ -102,9 +106,6 @@ FORGED = {
     "more suboptimal pulls than pulls": ("suboptimal_pulls.0.3", 101),
     "suboptimal pulls below zero": ("suboptimal_pulls.0.3", -1),
     "suboptimal pulls of other arms": ("suboptimal_pulls", [[0] * 9] * RUNS),
-    "other seeds": ("seeds.0", [1, 2]),
-    "fewer seeds": ("seeds", []),
-    "seeds as text": ("seeds", "12345"),
     "seconds that are no number": ("seconds", math.nan),
     "endless seconds": ("seconds", math.inf),
     "seconds below zero": ("seconds", -1.0),
@@ -135,22 +136,134 @@ FORGED = {
 
 
 @pytest.mark.parametrize(("place", "value"), FORGED.values(), ids=FORGED)
-def test_metadata_that_no_run_has_are_set_aside_in_spite_of_their_digest(store, unit, told, place, value):
-    table, about = opened_up(store.path(unit))
-    forge(store.path(unit), table, at(about, place, value))
-    assert store.load(unit) is None
-    assert len(told) == 1
-    assert "set aside, to be computed again" in told[0]
-    assert len(told[0]) < 500
+def test_details_that_no_run_has_are_set_aside_in_spite_of_their_digest(store, units, unit, told, place, value):
+    table, index, details = opened_up(store.path(unit))
+    about = details["units"][place_of(index, unit, "v1")]
+    at(about, place, value)
+    forge(store.path(unit), table, index, details)
+    assert_set_aside(store, units, unit, told)
 
 
-@pytest.mark.parametrize("piece", sorted(parquet.PIECES))
-def test_every_piece_of_the_metadata_is_needed(store, unit, told, piece):
-    table, about = opened_up(store.path(unit))
-    del about[piece]
-    forge(store.path(unit), table, about)
-    assert store.load(unit) is None
-    assert len(told) == 1
+@pytest.mark.parametrize("piece", sorted(PIECES))
+def test_every_piece_of_the_details_is_needed(store, units, unit, told, piece):
+    table, index, details = opened_up(store.path(unit))
+    del details["units"][place_of(index, unit, "v1")][piece]
+    forge(store.path(unit), table, index, details)
+    assert_set_aside(store, units, unit, told)
+
+
+ENVELOPES = {
+    "no units": {"units": []},
+    "units as a record": {"units": {"0": {}}},
+    "units that are no records": {"units": [1, 2]},
+    "one unit more": {"units": [{}, {}, {}]},
+    "one piece more": {"more": 1},
+    "no versions": {"versions": None, "verzions": 1},
+}
+
+
+@pytest.mark.parametrize("change", ENVELOPES.values(), ids=ENVELOPES)
+def test_details_of_another_form_are_set_aside(store, units, unit, told, change):
+    table, index, details = opened_up(store.path(unit))
+    details = {key: value for key, value in (details | change).items() if value is not None}
+    forge(store.path(unit), table, index, details)
+    assert_set_aside(store, units, unit, told)
+
+
+INDICES = {
+    "another form": ("format", 1),
+    "no form": ("format", None),
+    "units as a list": ("units", ["0" * 16]),
+    "units as a number": ("units", 16),
+    "no units": ("units", ""),
+    "half a unit": ("units", "0" * 15),
+    "a unit in other digits": ("units", "g" * 16),
+    "a unit with blanks": ("units", "0123 4567 89ab c"),
+    "more units than can be": ("units", "0123456789abcdef" * 20_000),
+    "rows as text": ("rows", "100"),
+    "rows as a number": ("rows", 100),
+    "rows as truth": ("rows", [True]),
+    "rows as fractions": ("rows", [100.0]),
+    "no rows": ("rows", []),
+    "rows below zero": ("rows", [-100]),
+    "rows beyond all numbers": ("rows", [10**400]),
+    "rows of very many": ("rows", [1] * 50_000),
+    "a digest that is no text": ("digest", 7),
+    "one piece more": ("more", 1),
+}
+
+
+@pytest.mark.parametrize(("piece", "value"), INDICES.values(), ids=INDICES)
+def test_an_index_of_another_form_is_set_aside(store, units, unit, told, piece, value):
+    table, index, details = opened_up(store.path(unit))
+    write(store.path(unit), table, json.dumps(index | {piece: value}).encode(), packed(details))
+    assert_set_aside(store, units, unit, told)
+
+
+@pytest.mark.parametrize("piece", ["format", "units", "rows", "digest"])
+def test_every_piece_of_the_index_is_needed(store, units, unit, told, piece):
+    table, index, details = opened_up(store.path(unit))
+    del index[piece]
+    write(store.path(unit), table, json.dumps(index).encode(), packed(details))
+    assert_set_aside(store, units, unit, told)
+
+
+@pytest.mark.parametrize(
+    "index", [b"[" * 100_000, b'{"rows":' * 50_000, b"\xff\xfe", b"", b"NaN", b"[]", b"7", b"null"]
+)
+def test_an_index_that_is_none_is_set_aside(store, units, unit, told, index):
+    table, _, details = opened_up(store.path(unit))
+    write(store.path(unit), table, index, packed(details))
+    assert_set_aside(store, units, unit, told)
+
+
+def swapped(table, index):
+    """The rows of each unit in the place of the other's."""
+    first, second = (table.slice(rows.start, rows.stop - rows.start) for rows in (rows_of(index, 0), rows_of(index, 1)))
+    return pa.concat_tables([second, first])
+
+
+def only_regret(table, index):
+    """The regret of each unit in the place of the other's."""
+    return table.set_column(4, "regret", swapped(table, index)["regret"])
+
+
+SHARED = {
+    "rows of another unit": lambda table, index, details: (swapped(table, index), index, details),
+    "rows that overlap": lambda table, index, details: (table, index | {"rows": [60, 140]}, details),
+    "rows that are counted twice": lambda table, index, details: (table, index | {"rows": [100, 200]}, details),
+    "rows of nobody": lambda table, index, details: (table, index | {"rows": [100, 50]}, details),
+    "all rows of one": lambda table, index, details: (table, index | {"rows": [1, 199]}, details),
+    "no rows of one": lambda table, index, details: (table, index | {"rows": [0, 200]}, details),
+    "rows below zero": lambda table, index, details: (table, index | {"rows": [-100, 300]}, details),
+    "rows that overflow": lambda table, index, details: (table, index | {"rows": [2**64 - 100, 300]}, details),
+    "the names of each other": lambda table, index, details: (
+        table, index | {"units": index["units"][16:] + index["units"][:16]}, details,
+    ),
+    "a unit listed twice": lambda table, index, details: (table, index | {"units": index["units"][16:] * 2}, details),
+    "details of each other": lambda table, index, details: (table, index, details | {"units": details["units"][::-1]}),
+    "details twice": lambda table, index, details: (table, index, details | {"units": details["units"][1:] * 2}),
+    "details of one": lambda table, index, details: (table, index, details | {"units": details["units"][1:]}),
+    "a third unit": lambda table, index, details: (
+        table, index | {"units": index["units"] + "0" * 16, "rows": [100, 100, 1]}, details,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("units", ["shared"], indirect=True)
+@pytest.mark.parametrize("forged", SHARED.values(), ids=SHARED)
+def test_units_that_share_a_file_cannot_have_what_is_of_each_other(store, units, unit, told, forged):
+    forge(store.path(unit), *forged(*opened_up(store.path(unit))))
+    assert_set_aside(store, units, unit, told)
+
+
+@pytest.mark.parametrize("units", ["shared"], indirect=True)
+def test_the_units_beside_a_forged_one_are_computed_again_too(store, units, unit, told):
+    table, index, details = opened_up(store.path(unit))
+    details["units"][1]["pulls"][0][0] = 7
+    forge(store.path(unit), table, index, details)
+    assert store.load(units[0]) is not None  # nobody has asked for the other yet
+    assert_set_aside(store, units, unit, told)
 
 
 def column(name, values, kind=None):
@@ -196,11 +309,10 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("forged", COLUMNS.values(), ids=COLUMNS)
-def test_tables_that_no_run_has_are_set_aside_in_spite_of_their_digest(store, unit, told, forged):
-    table, about = opened_up(store.path(unit))
-    forge(store.path(unit), forged(table), about)
-    assert store.load(unit) is None
-    assert len(told) == 1
+def test_tables_that_no_run_has_are_set_aside_in_spite_of_their_digest(store, units, unit, told, forged):
+    table, index, details = opened_up(store.path(unit))
+    forge(store.path(unit), forged(table), index, details)
+    assert_set_aside(store, units, unit, told)
 
 
 def grown(table):
@@ -216,41 +328,60 @@ def long_words(table):
 
 
 @pytest.mark.parametrize("forged", [grown, long_words])
-def test_what_would_fill_the_memory_is_refused_before_it_is_unpacked(store, unit, told, forged, monkeypatch):
-    table, about = opened_up(store.path(unit))
-    metadata = {parquet.KEY: json.dumps(about).encode()}
-    pq.write_table(forged(table).replace_schema_metadata(metadata), store.path(unit), compression="zstd")
-    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("was unpacked"))
-    assert store.load(unit) is None
-    assert len(told) == 1
-    assert "than the unit" in told[0] or "larger than such a result can be" in told[0]
-
-
-@pytest.mark.parametrize("largest", [100, 5_000])
-def test_metadata_that_would_fill_the_memory_are_neither_read_nor_written(
-    store, unit, block, told, monkeypatch, largest
+@pytest.mark.parametrize("claimed", ["rows as they are", "rows as before"])
+def test_what_would_fill_the_memory_is_refused_before_it_is_unpacked(
+    store, units, unit, told, forged, claimed, monkeypatch
 ):
-    monkeypatch.setattr(parquet, "LARGEST_ABOUT", largest)
+    table, index, details = opened_up(store.path(unit))
+    table = forged(table)
+    if claimed == "rows as they are":
+        index["rows"][-1] += len(table) - sum(index["rows"])
+    write(store.path(unit), table, json.dumps(index).encode(), packed(details))
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("was unpacked"))
+    assert_set_aside(store, units, unit, told)
+
+
+def test_an_index_that_would_fill_the_memory_is_not_read(store, units, unit, told, monkeypatch):
+    table, _, details = opened_up(store.path(unit))
+    write(store.path(unit), table, b"[" * (footers.LARGEST_INDEX + 1), packed(details))
     monkeypatch.setattr(json, "loads", lambda text: pytest.fail("was read"))
-    table = pq.read_table(store.path(unit))
-    pq.write_table(table.replace_schema_metadata({parquet.KEY: b"{" * (largest + 1)}), store.path(unit))
-    assert store.load(unit) is None
-    assert len(told) == 1
-    monkeypatch.setattr(parquet, "LARGEST_ABOUT", 100)
+    assert_set_aside(store, units, unit, told)
+
+
+def test_details_that_would_fill_the_memory_are_neither_read_nor_written(store, units, unit, block, told, monkeypatch):
+    table, index, details = opened_up(store.path(unit))
+    details["units"][0]["parameters"] = " " * 1_000_000  # which takes little room in a file
+    forge(store.path(unit), table, index, details)
+    monkeypatch.setattr(footers, "LARGEST_DETAILS", 100_000)
+    monkeypatch.setattr("ns_mab_gym.experiments.unit_files._details", lambda *_: pytest.fail("was read"))
+    assert_set_aside(store, units, unit, told)
+    assert "its details are larger than" in told[0]
+    monkeypatch.setattr(footers, "LARGEST_DETAILS", 100)
     with pytest.raises(
-        ValueError, match=r"5 runs with 10 arms take [\d,]+ bytes, more than the 100 that a result may have"
+        TooLargeError, match=r"take [\d,]+ bytes, more than the 100 that a file may have; use fewer arms"
     ):
-        store.save(unit, block)
+        to_parquet([(unit, "v1", block)])
 
 
-@pytest.mark.parametrize(
-    "about", [b"[" * 100_000, b'{"digest":' * 50_000, b"\xff\xfe", b"", b"1" * 5_000, b"NaN", b"{}"]
-)
-def test_metadata_that_are_no_metadata_are_set_aside(store, unit, told, about):
-    table, _ = opened_up(store.path(unit))
-    pq.write_table(table.replace_schema_metadata({parquet.KEY: about}), store.path(unit))
-    assert store.load(unit) is None
-    assert len(told) == 1
+@pytest.mark.parametrize("details", [b"", b"=", b"AAAA", b"\xff", b"eJw=", packed([])[:-4], packed({}) + b"AAAA"])
+def test_details_that_cannot_be_unpacked_are_set_aside(store, units, unit, told, details):
+    table, index, _ = opened_up(store.path(unit))
+    keys = np.frombuffer(bytes.fromhex(index["units"]), ">u8").astype(np.uint64)
+    footer = footers.Footer(keys, index["rows"], details)
+    index["digest"] = footer.digest_with(table["round"].to_numpy(), table["regret"].to_numpy())
+    write(store.path(unit), table, json.dumps(index).encode(), details)
+    assert_set_aside(store, units, unit, told)
+
+
+@pytest.mark.parametrize("depth", [10, 100_000])
+def test_details_that_are_deep_are_set_aside(store, units, unit, told, depth, monkeypatch):
+    table, index, _ = opened_up(store.path(unit))
+    monkeypatch.setattr(json, "dumps", lambda *_, dumps=json.dumps, **o: "[" * depth if o else dumps(*_))
+    details = packed([])
+    monkeypatch.undo()
+    footer = footers.Footer(np.zeros(1, np.uint64), [], details)
+    write(store.path(unit), table, json.dumps(index).encode(), footer.details)
+    assert_set_aside(store, units, unit, told)
 
 
 HOSTILE = [
@@ -283,41 +414,69 @@ def damaged(rng, content):
     return bytes(changed)
 
 
-def forged_at_random(rng, table, about):
-    """Metadata with hostile values in a few places, or a table with another column, or both."""
-    about = copy.deepcopy(about)
+def struck(rng, record):
+    """A record with a hostile value somewhere."""
+    inner, steps = record, int(rng.integers(1, 6))
+    for step in range(steps):
+        if not isinstance(inner, dict | list) or not inner:
+            break
+        keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))
+        key = keys[rng.integers(len(keys))]
+        if step == steps - 1 or not isinstance(inner[key], dict | list):
+            inner[key] = copy.deepcopy(HOSTILE[rng.integers(len(HOSTILE))])
+        else:
+            inner = inner[key]
+
+
+def forged_at_random(rng, table, index, details):
+    """An index or details with hostile values in a few places, or a table with another column, or all of it."""
+    index, details = copy.deepcopy(index), copy.deepcopy(details)
     for _ in range(rng.integers(1, 3)):
-        inner, steps = about, int(rng.integers(1, 4))
-        for step in range(steps):
-            if not isinstance(inner, dict | list) or not inner:
-                break
-            keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))
-            key = keys[rng.integers(len(keys))]
-            if step == steps - 1 or not isinstance(inner[key], dict | list):
-                inner[key] = HOSTILE[rng.integers(len(HOSTILE))]
-            else:
-                inner = inner[key]
+        struck(rng, index if rng.random() < 0.3 else details)
     if rng.random() < 0.3:
         table = list(COLUMNS.values())[rng.integers(len(COLUMNS))](table)
-    return table, about
+    return table, index, details
 
 
-def test_hostile_unit_files_are_set_aside_or_hold_what_a_run_can_give(store, unit, block, told, guests, watched):
-    path = store.path(unit)
-    content = path.read_bytes()
-    table, about = opened_up(path)
+def test_hostile_unit_files_are_set_aside_or_hold_what_a_run_can_give(store, units, blocks, told, guests, watched):
+    path = store.path(units[0])
+    content, parts = path.read_bytes(), opened_up(path)
+    store.close()
     for rng in guests:
         forging = rng.random() < 0.5
         if forging:
-            forge(path, *forged_at_random(rng, table, about))
+            forge(path, *forged_at_random(rng, *parts))
         else:
             path.write_bytes(damaged(rng, content))
         told.clear()
-        loaded = []
-        with guest(watched=watched):
-            loaded.append(store.load(unit))
-        assert len(loaded) == 1, "a file is never a reason for an error"
-        assert (loaded[0] is None) == (len(told) == 1)
-        if loaded[0] is not None:
-            check_runs(unit, loaded[0])
-            assert forging or np.array_equal(loaded[0].regret, block.regret)
+        loaded = {}
+        with guest(watched=watched), Store(store.folder, v1, told.append) as again:
+            loaded = {unit: again.load(unit) for unit in units}
+        assert len(loaded) == len(units), "a file is never a reason for an error"
+        assert (None in loaded.values()) == (len(told) == 1)
+        for unit, runs in loaded.items():
+            if runs is not None:
+                check_runs(unit, runs)
+                assert forging or np.array_equal(runs.regret, blocks[unit].regret)
+
+
+def test_hostile_unit_files_are_tidied_away(store, units, unit, told, guests, watched):
+    """A part of them is wanted, so that they are taken apart; whatever comes of it, another start finds it in order."""
+    path = store.path(unit)
+    content, parts = path.read_bytes(), opened_up(path)
+    store.close()
+    for rng in guests:
+        for each in (*store.units.iterdir(), *(store.aside.iterdir() if store.aside.exists() else ())):
+            each.unlink()
+        if rng.random() < 0.5:
+            forge(path, *forged_at_random(rng, *parts))
+        else:
+            path.write_bytes(damaged(rng, content))
+        with guest(watched=watched), Store(store.folder, v1, told.append) as again:
+            again.tidy([unit])
+            again.load(unit)
+        told.clear()
+        with Store(store.folder, v1, told.append) as again:
+            again.tidy([unit])
+            assert again.has(unit) == (len(list(store.units.iterdir())) == 1)
+        assert told == []

@@ -4,15 +4,15 @@ import hashlib
 import os
 import signal
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from ns_mab_gym.choosing import reports
 from ns_mab_gym.experiments import Store, StoreError, run
 from ns_mab_gym.experiments.leaderboard.board_files import write_snapshot
+from ns_mab_gym.experiments.parquet import to_parquet
 from ns_mab_gym.experiments.pipeline import Pipeline
-from ns_mab_gym.experiments.runner import compute, load
+from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.units import units_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs links, pipes and signals")
@@ -78,19 +78,26 @@ PLACES = (".lock", "README.txt", "units", "aside", "figures", "units/FIRST", "as
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "shared"])
 def test_nothing_elsewhere_changes_and_every_number_is_right(
-    tmp_path, small_study, engine, progress, elsewhere, kind, place
+    tmp_path, small_study, engine, elsewhere, kind, place, together
 ):
-    folder = tmp_path / "out"
+    folder, units = tmp_path / "out", units_of(small_study)
+    results = [(unit, "v1", compute(unit, engine, None)) for unit in units]
     with Store(folder, v1) as store:
-        whole = [load(store, unit).regret for unit in run(small_study, store, engine, progress).units]
+        for some in [results] if together else [[result] for result in results]:
+            store.take([unit for unit, _, _ in some], to_parquet(some))
         store.aside.mkdir()
-        path = folder / place.replace("FIRST", store.path(units_of(small_study)[0]).name)
+        path = folder / place.replace("FIRST", store.path(units[0]).name)
     put(kind, path, elsewhere)
     before, refused = state_of(elsewhere), ""
     try:
         with Store(folder, v1, lambda line: None) as store:
-            again = [load(store, unit).regret for unit in run(small_study, store, engine, progress).units]
+            store.tidy(units)
+            for unit, _, block in results:
+                if store.load(unit) is None:
+                    store.save(unit, block)
+            again = {unit: store.load(unit) for unit in units}
             table = pd.read_parquet(store.units)
     except StoreError as error:
         refused = str(error)
@@ -101,7 +108,26 @@ def test_nothing_elsewhere_changes_and_every_number_is_right(
         assert place.count("/") == 0  # for what is not a result there is always another way
     else:
         assert len(table) == 2 * 5 * 20
-        assert all(map(np.array_equal, again, whole))
+        assert all((again[unit].regret == block.regret).all() for unit, _, block in results)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_result_that_was_set_aside_is_not_lost_to_what_lies_in_its_place(
+    tmp_path, small_study, engine, elsewhere, kind
+):
+    """Something is put where the result was, before it comes back."""
+    unit = units_of(small_study)[0]
+    with Store(tmp_path / "out", v1, lambda line: None) as store:
+        store.save(unit, compute(unit, engine, None))
+        path = store.path(unit)
+        store.tidy([])
+    put(kind, path, elsewhere)
+    before = state_of(elsewhere)
+    with Store(tmp_path / "out", v1, lambda line: None) as store:
+        store.tidy([unit])
+        store.load(unit)  # a hard link to another file is found out here
+        assert store.load(unit) is not None
+    assert state_of(elsewhere) == before
 
 
 @pytest.mark.parametrize("kind", ["link to a folder", "link upwards"])

@@ -54,7 +54,7 @@ def test_a_fault_at_any_moment_costs_nothing(tmp_path, command, fault):
 
 @pytest.mark.parametrize("fault", [kill, fill_disk])
 def test_a_fault_at_any_moment_of_a_second_run_costs_nothing_either(tmp_path, command, fault):
-    """Which has leftovers to remove, files of other code to set aside and an earlier result to rename."""
+    """Which has leftovers to remove, files of other code to set aside and an earlier result to bring back."""
     moments, status = 0, KILLED
     while status != 0:
         moments += 1
@@ -62,7 +62,8 @@ def test_a_fault_at_any_moment_of_a_second_run_costs_nothing_either(tmp_path, co
         command(folder)
         whole = table_of(folder)
         first, second = sorted((folder / "units").iterdir())
-        first.rename(first.with_name(f"_old--{first.name}"))
+        (folder / "aside").mkdir()
+        first.rename(folder / "aside" / first.name)
         second.unlink()
         (folder / "units" / "of-other-code--0-4--0123456789abcdef.parquet").write_bytes(b"")
         (folder / "units" / ".half.parquet.123.part").write_bytes(b"half")

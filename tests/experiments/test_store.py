@@ -1,18 +1,21 @@
 """The store: whole files or none, and whatever else lies there is noticed, reported and kept out of the table."""
 
 import errno
-import json
 import math
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from unit_forging import forge, opened_up, place_of, write
 
 from ns_mab_gym.agents.parts.alarms import ALARM
-from ns_mab_gym.experiments import Store, StoreError, parquet, run
+from ns_mab_gym.experiments import Store, StoreError, code_versions, parquet, run, unit_files
+from ns_mab_gym.experiments.footers import DETAILS, INDEX, TooLargeError, packed
+from ns_mab_gym.experiments.parquet import checked, to_parquet
 from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.runs import Runs
@@ -44,6 +47,19 @@ def block(unit, engine):
     return compute(unit, engine, None)
 
 
+@pytest.fixture(params=["alone", "shared"])
+def keep(request, store, study, unit, engine):
+    """Stores the result of a unit in a file of its own, or in one that it shares with two others."""
+    beside = units_of(study)[2:4] if request.param == "shared" else []
+
+    def kept(block):
+        others = [(each, "v1", compute(each, engine, None)) for each in beside]
+        results = [*others[:1], (unit, "v1", checked(unit, block)), *others[1:]]
+        store.take([each for each, _, _ in results], to_parquet(results))
+
+    return kept
+
+
 def same(one: Runs, other: Runs) -> bool:
     arrays = ("rounds", "regret", "pulls", "suboptimal_pulls")
     logs = [[] if each.alarms is None else [log.tolist() for log in each.alarms] for each in (one, other)]
@@ -55,9 +71,9 @@ def same(one: Runs, other: Runs) -> bool:
     )
 
 
-def test_what_is_saved_is_loaded_to_the_last_bit(store, unit, block):
+def test_what_is_saved_is_loaded_to_the_last_bit(store, keep, unit, block):
     assert store.load(unit) is None
-    store.save(unit, block)
+    keep(block)
     assert same(store.load(unit), block)
 
 
@@ -81,8 +97,8 @@ def with_alarms(block: Runs) -> Runs:
     return replace(block, alarms=some)
 
 
-def test_alarms_are_loaded_as_they_were_sounded(store, unit, block):
-    store.save(unit, with_alarms(block))
+def test_alarms_are_loaded_as_they_were_sounded(store, keep, unit, block):
+    keep(with_alarms(block))
     loaded = store.load(unit)
     assert same(loaded, with_alarms(block))
     assert [log.dtype for log in loaded.alarms] == [ALARM] * len(block)
@@ -99,27 +115,37 @@ def test_runs_in_which_no_alarm_was_sounded_are_not_those_of_an_agent_without_a_
 
 
 @pytest.mark.parametrize("alarms", ["none", [[[1, 2]]], [[7]], 5, [None], [[["a", 0, False]]]])
-def test_alarms_of_another_shape_are_set_aside(store, unit, block, told, alarms):
+def test_alarms_of_another_shape_are_set_aside(store, keep, unit, block, told, alarms):
     """With a digest that fits, as after a change of the code that writes them."""
-    store.save(unit, with_alarms(block))
-    path = store.path(unit)
-    changed = about(path) | {"alarms": alarms}
-    del changed["digest"]
-    changed["digest"] = parquet._digest(changed, block.rounds, block.regret)
-    pq.write_table(pq.read_table(path).replace_schema_metadata({b"ns_mab_gym": json.dumps(changed).encode()}), path)
+    keep(with_alarms(block))
+    table, index, details = opened_up(store.path(unit))
+    details["units"][place_of(index, unit, "v1")]["alarms"] = alarms
+    forge(store.path(unit), table, index, details)
     assert store.load(unit) is None
     assert "set aside, to be computed again" in told[0]
 
 
-def test_the_metadata_tell_what_was_asked(store, unit, block):
-    store.save(unit, block)
-    about = pq.read_schema(store.path(unit)).metadata[b"ns_mab_gym"].decode()
-    for piece in ('"env": "NSBandit-Abrupt-v0"', '"first_run": 25', '"code": "v1"', '"numpy"', '"seeds"', '"seconds"'):
-        assert piece in about
+def test_the_details_tell_what_was_asked(store, keep, unit, block):
+    keep(block)
+    _, index, details = opened_up(store.path(unit))
+    about = details["units"][place_of(index, unit, "v1")]
+    assert about["asked"]["env"] == "NSBandit-Abrupt-v0"
+    assert about["asked"]["first_run"] == 25
+    assert (about["code"], about["seconds"]) == ("v1", 0.25)
+    assert details["versions"]["numpy"] == np.__version__
+    assert index["rows"][place_of(index, unit, "v1")] == block.regret.size
 
 
-def test_a_truncated_file_is_reported_and_computed_again(store, unit, block, told):
-    store.save(unit, block)
+def test_every_reader_can_read_the_footer(store, keep, unit, block):
+    """Which some of them take for text."""
+    keep(block)
+    metadata = pq.read_metadata(store.path(unit)).metadata
+    assert metadata.keys() == {INDEX, DETAILS}
+    assert all(value.isascii() for value in metadata.values())
+
+
+def test_a_truncated_file_is_reported_and_computed_again(store, keep, unit, block, told):
+    keep(block)
     path = store.path(unit)
     path.write_bytes(path.read_bytes()[:-100])
     assert store.load(unit) is None
@@ -128,31 +154,65 @@ def test_a_truncated_file_is_reported_and_computed_again(store, unit, block, tol
     assert not path.exists()
 
 
-def test_a_flipped_byte_never_changes_a_result_unnoticed(store, unit, block, told):
-    store.save(unit, block)
-    whole = store.path(unit).read_bytes()
-    for place in range(0, len(whole), 97):
+def test_a_flipped_byte_never_changes_a_result_unnoticed(store, keep, unit, block, told):
+    keep(block)
+    path = store.path(unit)
+    whole = path.read_bytes()
+    places = range(0, len(whole), 97)
+    store.close()
+    for place in places:
         content = bytearray(whole)
         content[place] ^= 0x01
-        store.path(unit).write_bytes(content)
-        loaded = store.load(unit)
+        path.write_bytes(content)
+        with Store(store.folder, v1, told.append) as again:
+            loaded = again.load(unit)
         if loaded is not None:  # the byte is one that nothing is read from, such as a column's statistics
             assert same(loaded, block)
-    assert len(told) > len(range(0, len(whole), 97)) / 2
+    assert len(told) > len(places) / 2
 
 
 def test_a_foreign_file_under_the_right_name_is_noticed(store, unit, told):
+    store.close()
     pd.DataFrame({"round": [1], "regret": [0.5]}).to_parquet(store.path(unit))
-    assert store.load(unit) is None
+    with Store(store.folder, v1, told.append) as again:
+        assert again.load(unit) is None
     assert "was not written by ns_mab_gym" in told[0]
+
+
+def test_a_foreign_file_under_the_name_of_several_is_noticed_at_the_start(store, unit, told):
+    store.close()
+    path = store.units / "2-worlds--ts--5-units--0123456789abcdef.parquet"
+    pd.DataFrame({"round": [1], "regret": [0.5]}).to_parquet(path)
+    for _ in range(2):
+        Store(store.folder, v1, told.append).close()
+    assert told == [f"{path.name}: was not written by ns_mab_gym; set aside, to be computed again"]
 
 
 def test_another_result_under_this_name_is_noticed(store, study, unit, block, told):
     store.save(unit, block)
     other = units_of(study)[2]
+    store.close()
     store.path(unit).rename(store.path(other))
-    assert store.load(other) is None
+    with Store(store.folder, v1, told.append) as again:
+        assert again.load(other) is None
     assert "another result than its name says" in told[0]
+
+
+def test_results_in_the_form_of_earlier_versions_are_computed_again(store, unit, block, told):
+    store.save(unit, block)
+    table, _, _ = opened_up(store.path(unit))
+    write(store.path(unit), table, b'{"identity": "", "digest": "", "pulls": []}', b"")
+    assert store.load(unit) is None
+    assert "it was written by another version" in told[0]
+
+
+def test_a_file_that_was_removed_is_told_and_computed_again(store, keep, unit, block, told):
+    keep(block)
+    name = store.path(unit).name
+    store.path(unit).unlink()
+    assert store.load(unit) is None
+    assert told == [f"{name}: is gone; to be computed again"]
+    assert not store.has(unit)
 
 
 def test_results_of_other_code_are_set_aside_and_come_back(tmp_path, study, unit, block, told):
@@ -248,17 +308,6 @@ def test_all_units_open_as_one_tidy_table(store, study, engine, progress):
     assert not table.duplicated(["world", "agent", "run", "round"]).any()
 
 
-@pytest.mark.parametrize("about", ["[]", "7", '"text"', "null", "{}", '{"digest": 1}'])
-def test_metadata_of_another_shape_are_reported_and_computed_again(store, unit, block, told, about):
-    store.save(unit, block)
-    path = store.path(unit)
-    table = pq.read_table(path)
-    pq.write_table(table.replace_schema_metadata({b"ns_mab_gym": about.encode()}), path)
-    assert store.load(unit) is None
-    assert len(told) == 1
-    assert "set aside, to be computed again" in told[0]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="there is no lock on Windows")
 def test_a_lock_that_leads_elsewhere_empties_nothing(tmp_path):
     with Store(tmp_path / "out", v1):
@@ -272,8 +321,8 @@ def test_a_lock_that_leads_elsewhere_empties_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("column", ["regret", "round"])
-def test_numbers_that_were_changed_with_valid_checksums_are_noticed(store, unit, block, told, column):
-    store.save(unit, block)
+def test_numbers_that_were_changed_with_valid_checksums_are_noticed(store, keep, unit, block, told, column):
+    keep(block)
     path = store.path(unit)
     table = pq.read_table(path)
     place = table.column_names.index(column)
@@ -284,26 +333,160 @@ def test_numbers_that_were_changed_with_valid_checksums_are_noticed(store, unit,
     assert "its contents are not those that were written" in told[0]
 
 
-WRITTEN = [
-    "asked", "code", "versions", "written", "seconds", "seeds", "parameters", "pulls", "suboptimal_pulls", "alarms",
-]  # fmt: skip
+WRITTEN = ["asked", "code", "seconds", "parameters", "pulls", "suboptimal_pulls", "alarms"]
 
 
-def about(path):
-    return json.loads(pq.read_schema(path).metadata[b"ns_mab_gym"])
+def test_every_piece_of_the_details_is_one_of_those_whose_change_is_tried(store, keep, unit, block):
+    keep(block)
+    _, _, details = opened_up(store.path(unit))
+    assert all(about.keys() == set(WRITTEN) for about in details["units"])
+    assert details.keys() == {"versions", "written", "units"}
 
 
-def test_every_piece_of_the_metadata_is_one_of_those_whose_change_is_tried(store, unit, block):
-    store.save(unit, block)
-    assert about(store.path(unit)).keys() == {*WRITTEN, "identity", "digest"}
-
-
-@pytest.mark.parametrize("piece", WRITTEN)
-def test_metadata_that_were_changed_are_noticed(store, unit, block, told, piece):
+@pytest.mark.parametrize("piece", [*WRITTEN, "versions", "written"])
+def test_details_that_were_changed_are_noticed(store, keep, unit, block, told, piece):
     """The counts of pulls are stored there, the suboptimal ones too, on which the paper's theorems are judged."""
-    store.save(unit, block)
+    keep(block)
     path = store.path(unit)
-    changed = about(path) | {piece: [about(path)[piece]]}
-    pq.write_table(pq.read_table(path).replace_schema_metadata({b"ns_mab_gym": json.dumps(changed).encode()}), path)
+    table, _, details = opened_up(path)
+    changed = details if piece in details else details["units"][0]
+    changed[piece] = [changed[piece]]
+    write(path, table, pq.read_metadata(path).metadata[INDEX], packed(details))
     assert store.load(unit) is None
     assert "its contents are not those that were written" in told[0]
+
+
+@pytest.fixture
+def results(study, engine):
+    return [(unit, "v1", compute(unit, engine, None)) for unit in units_of(study)]
+
+
+def test_units_that_share_a_file_are_loaded_as_they_were(store, results):
+    units = [unit for unit, _, _ in results]
+    store.take(units, to_parquet(results))
+    assert [path.name.partition("--18-units--")[0] for path in store.units.iterdir()] == ["2_worlds--3_agents"]
+    assert all(same(store.load(unit), block) for unit, _, block in results)
+    with Store(store.folder / "other", v1) as other:
+        for unit, _, block in results:
+            other.save(unit, block)
+        keys = ["world", "agent", "run", "round"]
+        one, many = (pd.read_parquet(each.units).sort_values(keys, ignore_index=True) for each in (store, other))
+    pd.testing.assert_frame_equal(one, many)
+
+
+def test_the_table_has_the_types_that_it_always_had(store, keep, unit, block):
+    keep(block)
+    schema = pq.read_schema(store.path(unit))
+    assert [str(kind) for kind in schema.types] == ["string", "string", "int32", "int64", "double"]
+
+
+def test_a_file_is_read_once_for_all_units_in_it(store, results, monkeypatch):
+    store.take([unit for unit, _, _ in results], to_parquet(results))
+    read = []
+    monkeypatch.setattr(
+        unit_files, "_content", lambda *given, real=unit_files._content: read.append(given) or real(*given)
+    )
+    for unit, _, _ in results:
+        store.load(unit)
+    assert len(read) == 1
+    monkeypatch.setattr(unit_files, "KEPT", 1)  # too little for two
+    for unit, _, block in results[:2]:
+        store.save(unit, block)
+    for unit, _, _ in results[:2] * 2:
+        store.load(unit)
+    assert len(read) == 1 + 4
+
+
+def test_what_is_loaded_keeps_nothing_else_in_memory(store, results):
+    store.take([unit for unit, _, _ in results], to_parquet(results))
+    loaded = store.load(results[3][0])
+    assert loaded.rounds.base is None
+    assert loaded.regret.base is None or loaded.regret.base.size == loaded.regret.size
+
+
+def test_what_is_saved_again_is_what_is_loaded(store, keep, unit, block):
+    keep(block)
+    assert store.load(unit).seconds == 0.25
+    for seconds in (1.0, 2.0):
+        store.save(unit, replace(block, seconds=seconds))
+        assert store.load(unit).seconds == seconds
+
+
+def test_threads_load_and_save_at_the_same_time(store, results):
+    half = len(results) // 2
+    store.take([unit for unit, _, _ in results[:half]], to_parquet(results[:half]))
+
+    def work(number):
+        unit, _, block = results[number % len(results)]
+        if number >= half and store.load(unit) is None:
+            store.save(unit, block)
+        return same(store.load(unit), block)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(5 * len(results))))
+    assert store.missing([unit for unit, _, _ in results]) == []
+
+
+def test_missing_are_those_without_a_file_in_their_order(store, results):
+    units = [unit for unit, _, _ in results]
+    assert store.missing(units[::-1]) == units[::-1]
+    store.take(units[2:5], to_parquet(results[2:5]))
+    store.save(units[7], results[7][2])
+    left = [unit for unit in units if unit not in {*units[2:5], units[7]}]
+    for again in (store, None):
+        if again is None:
+            store.close()
+            again = Store(store.folder, v1)
+        assert again.missing(units[::-1]) == left[::-1]
+        assert again.missing([]) == []
+        again.close()
+
+
+STRANGE = {
+    "other code": lambda results: to_parquet([(unit, "v2", block) for unit, _, block in results]),
+    "another order": lambda results: to_parquet(results[::-1]),
+    "fewer units": lambda results: to_parquet(results[1:]),
+    "more units": lambda results: to_parquet([*results, *results[:1]]),
+    "half a file": lambda results: to_parquet(results)[:-20],
+    "nothing": lambda results: b"",
+    "no Parquet": lambda results: b"PAR1" * 50,
+}
+
+
+@pytest.mark.parametrize("made", STRANGE.values(), ids=STRANGE)
+def test_a_file_of_anything_else_is_not_taken(store, results, made):
+    with pytest.raises(
+        StoreError, match=r"ts on NSBandit-Abrupt.* is something else, or was computed by other code"
+    ) as no:
+        store.take([unit for unit, _, _ in results[:3]], made(results[:3]))
+    assert "\n" not in str(no.value)
+    assert list(store.units.iterdir()) == []
+
+
+def test_code_is_confirmed_once_for_each_agent_on_each_world(tmp_path, study, engine, monkeypatch):
+    asked = []
+    code = code_versions(print)
+    monkeypatch.setattr(code, "confirm", asked.append)
+    units = [unit for unit in units_of(study) if unit.agent.name != "ucb"]
+    with Store(tmp_path / "out", code) as store:
+        store.take(units, to_parquet([(unit, code(unit), compute(unit, engine, None)) for unit in units]))
+    assert sorted((unit.world.words, unit.agent.words) for unit in asked) == sorted(
+        {(unit.world.words, unit.agent.words) for unit in units}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("MOST_ROWS", 7_199, "18 results have 7,200 rows; at most"),
+        ("MOST_UNITS", 17, "at most 17 of them"),
+        ("LARGEST_WORDS", 30, "the names and parameters of 18 units take 62 bytes, more than the 30"),
+    ],
+)
+def test_what_does_not_fit_into_a_file_is_refused_when_it_is_written(results, monkeypatch, name, value, said):
+    monkeypatch.setattr(parquet, name, value)
+    with pytest.raises(TooLargeError, match=said):
+        to_parquet(results)
+    if name == "MOST_ROWS":
+        monkeypatch.setattr(parquet, name, 1)
+        assert to_parquet(results[:1])  # a file of its own has as many rows as a unit needs
