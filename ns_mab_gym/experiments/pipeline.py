@@ -32,11 +32,11 @@ from .remaining_study import remains_of
 from .report import Page
 from .result_folders import guarded
 from .results import Results, collect
+from .run_totals import Totals
 from .runner import Failure, Outcome, Simulate, load, run
 from .store import Store
 from .study import Study
 from .tables import write_tables
-from .totals import Totals
 from .trials import Trial
 from .units import Unit
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from ..kept_files import ChangedFileError
 from ..play.cores import job_count
 from ..runs import Runs
+from .identity import EditedCodeError
 from .kept_runs import UNFIT
 from .pinned_files import pinned
 from .store import Store, StoreError
@@ -170,6 +172,8 @@ def _attempted(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs | Fai
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return compute(unit, simulate, n_jobs)
+        except (ChangedFileError, EditedCodeError):  # another attempt, or another unit, would not be better off
+            raise
         except Exception as error:
             failure = failure_of(unit, attempt, error)
     return failure

@@ -24,9 +24,9 @@ from ..ran_study import work_in_words
 from ..remaining_study import Remains, remains_of
 from ..result_folders import guarded
 from ..results import collect
+from ..run_totals import Totals
 from ..runner import Failure, Outcome, Simulate, load, run
 from ..store import Store
-from ..totals import Totals
 from .board_files import board_csv, board_json, write_snapshot
 from .board_page import BoardPage
 from .board_pictures import draw_board
