@@ -58,7 +58,7 @@ DIRECTIONS: dict[str, set[str]] = {
     },
     "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "means", "runs"},
     "experiments.leaderboard": {
-        "agents", "agents.core", "envs", "experiments", "figures", "files", "play", "resampling", "worlds",
+        "agents", "agents.core", "envs", "experiments", "figures", "files", "play", "resampling", "runs", "worlds",
     },
     "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {

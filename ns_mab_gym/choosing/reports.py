@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..experiments import pictures
 from ..experiments.folder_lock import FolderLock
-from ..experiments.parquet import versions
 from ..experiments.report import Page
 from ..experiments.result_folders import guarded, mark, own_folder
 from ..experiments.results import Results
@@ -21,6 +20,7 @@ from ..experiments.study import AgentEntry, Experiment, Study, WorldEntry
 from ..experiments.tables import write_tables
 from ..figures.sweep_plot import Swept
 from ..files import remove_leftovers, write_atomically
+from ..installed_versions import versions
 from ..runs import Runs
 from .competitors import Competitor
 from .pictures_of_comparisons import swept_of

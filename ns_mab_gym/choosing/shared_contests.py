@@ -127,7 +127,7 @@ def play_shared(
 
 
 def needs_of_players(players: Sequence[Player]) -> Needs:
-    """What a worker must have to play as this process would; what is defined in a script or a notebook is sent along."""
+    """What a worker must have to play as this process would; what a script or a notebook defines is sent along."""
     from ..experiments.identity import ENGINE, modules_of_class, modules_of_env
 
     code = {}

@@ -27,7 +27,7 @@ import gymnasium as gym
 from ..module_files import is_own_code
 from ..plain_texts import escaped
 from ..play.cores import job_count
-from ..workforce import EXECUTORS, RETRIES, Crew, hired
+from ..workforce import EXECUTORS, RETRIES, hired
 
 __all__ = [
     "GONE_WELL",

@@ -19,7 +19,16 @@ from .pinned_files import opened_by_others
 from .study import AgentEntry, WorldEntry
 from .units import Unit
 
-__all__ = ["ENGINE", "UNKNOWN", "CodeVersions", "EditedCodeError", "code_versions", "modules_of"]
+__all__ = [
+    "ENGINE",
+    "UNKNOWN",
+    "CodeVersions",
+    "EditedCodeError",
+    "code_versions",
+    "modules_of",
+    "modules_of_class",
+    "modules_of_env",
+]
 
 ENGINE = "ns_mab_gym.play.engine"
 UNKNOWN = "unknown-"  # how versions begin of code that cannot be told apart
@@ -114,12 +123,16 @@ def modules_of(world: WorldEntry, agent: AgentEntry) -> tuple[str, ...]:
 def _modules_of_agent(name: str) -> set[str]:
     if name in MODELS:
         return {MODELS[name][0].partition(":")[0]}
-    return _modules_of_class(AGENTS.find(name))
+    return modules_of_class(AGENTS.find(name))
 
 
 @lru_cache(maxsize=256)
 def _modules_of_world(world: WorldEntry) -> frozenset[str]:
-    env: gym.Env[Any, Any] = as_env(world.name, world.kwargs)
+    return modules_of_env(as_env(world.name, world.kwargs))
+
+
+def modules_of_env(env: gym.Env[Any, Any]) -> frozenset[str]:
+    """The modules of an environment, of its wrappers, its world and its reward law, except third-party ones."""
     kinds: list[type] = []
     layer: Any = env
     while isinstance(layer, gym.Wrapper):
@@ -129,7 +142,7 @@ def _modules_of_world(world: WorldEntry) -> frozenset[str]:
     if isinstance(layer, NSBanditEnv):
         kinds += [type(layer.world), type(layer.law)]
     own = (kind for kind in kinds if not kind.__module__.startswith("gymnasium."))
-    return frozenset().union(_module_of_maker(layer), *map(_modules_of_class, own))
+    return frozenset().union(_module_of_maker(layer), *map(modules_of_class, own))
 
 
 def _module_of_maker(env: gym.Env[Any, Any]) -> set[str]:
@@ -140,6 +153,6 @@ def _module_of_maker(env: gym.Env[Any, Any]) -> set[str]:
     return {module} - {""} if module.partition(".")[0] not in {"gymnasium", "ns_mab_gym"} else set()
 
 
-def _modules_of_class(kind: type) -> set[str]:
+def modules_of_class(kind: type) -> set[str]:
     """The modules of a class and of its base classes, except those of third-party packages."""
     return {base.__module__ for base in kind.__mro__ if counts(base.__module__, kind.__module__)}

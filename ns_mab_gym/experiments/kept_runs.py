@@ -126,7 +126,7 @@ def _bytes_of(runs: Runs) -> int:
 
 
 def joined_from(units: Sequence[Unit], load: Callable[[Unit], Runs], reject: Callable[[Unit, str], None]) -> Runs:
-    """The runs of an agent on a world; a :class:`LostResultError` if they cannot be joined, and then they are set aside.
+    """The runs of an agent on a world; a :class:`LostResultError` if they cannot be joined; then they are set aside.
 
     Args:
         units: what they consist of.

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -15,13 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..installed_versions import versions
 from ..runs import Runs
 from .footers import MOST_UNITS, Footer, Keys, TooLargeError, key_of, packed
 from .unit_details import details_of
 from .units import Unit
 from .valid_runs import InvalidRunsError, check_runs
 
-__all__ = ["as_text", "checked", "to_parquet", "versions", "written"]
+__all__ = ["as_text", "checked", "to_parquet", "written"]
 
 WORDS = ("world", "agent")  # are dictionaries in memory, so that a text is held once and not for every row
 SCHEMA = pa.schema(
@@ -41,17 +39,6 @@ OPTIONS: dict[str, Any] = {
     "write_page_checksum": True,
     "store_schema": False,  # the types are those of Parquet itself
 }
-
-
-def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that produced a result."""
-    return dict(_versions())
-
-
-@cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    packages = ("ns-mab-gym", "numpy", "numba", "gymnasium")
-    return ("python", platform.python_version()), *((name, metadata.version(name)) for name in packages)
 
 
 def checked(unit: Unit, block: Runs) -> Runs:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import write_atomically
+from ..installed_versions import versions
 from ..means import Floats
 from ..sources import digest_of
 from ..workforce import RETRIES, Crew
@@ -24,7 +25,6 @@ from .claims_page import claims_markdown
 from .drawing_board import DrawingBoard
 from .failure_texts import write_failures
 from .identity import ENGINE, code_versions
-from .parquet import versions
 from .pictures import DESCRIPTIONS
 from .pinned_files import pinned
 from .preflight import Instances, check_size, check_study, drawn_anew
@@ -34,11 +34,11 @@ from .remaining_study import remains_of
 from .report import Page
 from .result_folders import guarded
 from .results import Results, collect
+from .run_totals import Totals
 from .runner import Failure, Outcome, Simulate, load, run, until_whole
 from .store import Store
 from .study import Study
 from .tables import write_tables
-from .totals import Totals
 from .trials import Trial
 from .units import Unit
 
@@ -126,9 +126,7 @@ class Pipeline:
         judged, more = trial.verdicts(results, first, board.means)
         return RanStudy(results, first, remains, judged, more, remains_of(trial.further, more.failures).gaps)
 
-    def _run(
-        self, store: Store, crew: Crew | None, study: Study, beside: Sequence[Unit], **options: Any
-    ) -> Outcome:
+    def _run(self, store: Store, crew: Crew | None, study: Study, beside: Sequence[Unit], **options: Any) -> Outcome:
         options |= {"n_jobs": self.n_jobs, "crew": crew, "beside": beside, "retries": self.retries}
         return run(study, store, self.simulate, progress_for(sys.stderr), **options)
 

@@ -15,9 +15,9 @@ from ..means import Floats
 from ..runs import Runs
 from .outputs import DETECTIONS, SUMMARY, detection_rows, summary_rows
 from .results import Results
+from .run_totals import Totals
 from .spreadsheets import csv_table
 from .study import WorldEntry
-from .totals import Totals
 
 __all__ = ["write_tables"]
 

@@ -30,6 +30,10 @@ class Unit:
     runs: int
     rounds: tuple[int, ...] = ()
 
+    def __str__(self) -> str:
+        last = self.first_run + self.runs - 1
+        return f"{self.agent.words} on {self.world.words}, runs {self.first_run} to {last}"
+
     def description(self) -> dict[str, Any]:
         """What the unit computes, as plain JSON-able values; a file is described by the hash of its content."""
         return {

@@ -1,4 +1,4 @@
-"""Whoever computes, threads, processes or a cluster: the same results, and none is lost when workers or schedulers die."""
+"""Whoever computes, threads, processes or a cluster: the same results, and none is lost when others die."""
 
 import os
 import signal
@@ -141,7 +141,9 @@ def test_a_scheduler_that_is_killed_loses_nothing_and_the_same_command_goes_on(e
             progress = Silent(4, first.scheduler.kill)
             with (
                 hired("dask", scheduler=first.address) as crew,
-                pytest.raises(WorkforceLostError, match="is gone; what is computed is stored: the same command goes on"),
+                pytest.raises(
+                    WorkforceLostError, match="is gone; what is computed is stored: the same command goes on"
+                ),
             ):
                 run(study, store, nsb.simulate, progress, crew=crew)
             left = len(store.missing(units_of(study)))

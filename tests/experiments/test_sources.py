@@ -167,7 +167,7 @@ def test_an_edit_of_the_house_touches_the_units_that_use_it_and_no_others(tmp_pa
         ("worlds/__init__.py", "", "\nx = 1\n", []),
         ("envs/bandit.py", "", "\nx = 1\n", everything),
         ("play/engine.py", "", "\nx = 1\n", everything),
-        ("experiments/outputs.py", "import csv", "import csv, os", []),
+        ("experiments/outputs.py", "import dataclasses", "import dataclasses, os", []),
     ]
     run = python("-c", EDITS, copy.parent, json.dumps([edit[:3] for edit in edits]), path=copy.parent)
     assert run.returncode == 0, run.stderr

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from ...files import write_atomically
+from ...installed_versions import versions
 from ...workforce import RETRIES, Crew
 from ..failure_texts import failures_in_words, write_failures
 from ..identity import code_versions
-from ..parquet import versions
 from ..pinned_files import pinned
 from ..preflight import check_size
 from ..progress import progress_for, speed
@@ -26,10 +26,10 @@ from ..ran_study import work_in_words
 from ..remaining_study import Remains, remains_of
 from ..result_folders import guarded
 from ..results import collect
+from ..run_totals import Totals
 from ..runner import Failure, Outcome, Simulate, load, run, until_whole
 from ..store import Store
 from ..study import Study
-from ..totals import Totals
 from .board_files import board_csv, board_json, write_snapshot
 from .board_page import BoardPage
 from .board_pictures import draw_board

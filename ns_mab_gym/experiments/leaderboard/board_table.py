@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...runs import Runs
 from ..results import Results
-from ..totals import Totals
+from ..run_totals import Totals
 from .board_plan import BoardPlan
 from .board_worlds import BoardWorld
 from .contestants import DIVISIONS, Contestant
