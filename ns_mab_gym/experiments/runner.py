@@ -120,7 +120,7 @@ def run(
     with progress, _at_work(crew, min(threads, max(1, len(missing)))) as workers:
         progress.start(len(units) - len(missing), len(units))
         job = UnitJob(simulate, 1 if workers.elsewhere else max(1, threads // max(1, len(missing))), workers.elsewhere)
-        coded = CodedUnits(missing, store.code)
+        coded = CodedUnits(missing, store.code, workers.elsewhere)
         if workers.elsewhere and missing:
             progress.say(workers.about)
             ensure_all_fit(workers, needs_of_units(coded))

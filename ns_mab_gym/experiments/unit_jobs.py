@@ -8,8 +8,9 @@ from typing import NamedTuple, overload
 
 from ..kept_files import KeptFile
 from ..runs import Runs
+from ..sources import digest_of
 from ..workforce.fitness import Needs, check_fitness, needs_of
-from .identity import UNKNOWN, modules_of
+from .identity import modules_of
 from .parquet import checked, to_parquet
 from .pinned_files import files_of
 from .units import Unit
@@ -20,17 +21,31 @@ Simulate = Callable[..., Runs]
 
 
 class CodedUnit(NamedTuple):
-    """A unit, and the version of the code that is to compute it."""
+    """A unit, and the code that is to compute it.
+
+    Attributes:
+        unit: the unit.
+        code: the version of the code, under which the result is stored.
+        digest: the hash of the code; None if it cannot be read, and so cannot be compared with that of a worker.
+    """
 
     unit: Unit
     code: str
+    digest: str | None
 
 
 class CodedUnits(Sequence[CodedUnit]):
-    """Units with the versions of their code, which are looked up when they are asked for."""
+    """Units with their code, which is looked up when they are asked for.
 
-    def __init__(self, units: Sequence[Unit], code: Callable[[Unit], str]) -> None:
-        self._units, self._code = units, code
+    Args:
+        units: the units.
+        code: gives the version of the code of a unit.
+        digested: whether the hashes of the code are needed.
+    """
+
+    def __init__(self, units: Sequence[Unit], code: Callable[[Unit], str], digested: bool) -> None:
+        self._units, self._code, self._digested = units, code, digested
+        self._digests: dict[tuple[str, ...], str | None] = {}
 
     def __len__(self) -> int:
         return len(self._units)
@@ -44,7 +59,13 @@ class CodedUnits(Sequence[CodedUnit]):
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
         unit = self._units[number]
-        return CodedUnit(unit, self._code(unit))
+        return CodedUnit(unit, self._code(unit), self._digest_for(unit) if self._digested else None)
+
+    def _digest_for(self, unit: Unit) -> str | None:
+        modules = modules_of(unit.world, unit.agent)
+        if modules not in self._digests:
+            self._digests[modules] = digest_of(modules)
+        return self._digests[modules]
 
 
 class UnitFile(NamedTuple):
@@ -84,7 +105,7 @@ class UnitJob:
 
     def packed(self, items: Sequence[CodedUnit], results: Sequence[Runs]) -> UnitFile:
         """The file that holds the results of all these units."""
-        rows = [(*item, runs) for item, runs in zip(items, results, strict=True)]
+        rows = [(item.unit, item.code, runs) for item, runs in zip(items, results, strict=True)]
         return UnitFile(to_parquet(rows), sum(runs.steps for runs in results), sum(runs.seconds for runs in results))
 
 
@@ -104,8 +125,8 @@ def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
 
 
 def needs_of_units(items: Sequence[CodedUnit]) -> Needs:
-    """What a worker must have to compute these units; code that nobody can read cannot be compared."""
-    code = {modules_of(unit.world, unit.agent): version for unit, version in items if not version.startswith(UNKNOWN)}
-    entries = dict.fromkeys(entry for unit, _ in items for entry in (unit.world, unit.agent))
+    """What a worker must have to compute these units."""
+    code = {modules_of(unit.world, unit.agent): digest for unit, _, digest in items if digest is not None}
+    entries = dict.fromkeys(entry for unit, _, _ in items for entry in (unit.world, unit.agent))
     files = (file for entry in entries for file in files_of(entry).values())
     return needs_of(code, [file for file in files if isinstance(file, KeptFile)])

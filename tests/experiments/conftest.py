@@ -83,7 +83,7 @@ class Quiet:
     """A progress that remembers what it was told."""
 
     def __init__(self):
-        self.started, self.advanced = [], []
+        self.started, self.advanced, self.failed, self.said = [], [], 0, []
 
     def __enter__(self):
         return self
@@ -94,8 +94,14 @@ class Quiet:
     def start(self, done, total):
         self.started.append((done, total))
 
-    def advance(self, unit, block):
-        self.advanced.append(unit)
+    def say(self, line):
+        self.said.append(line)
+
+    def advance(self, units, steps):
+        self.advanced.append((units, steps))
+
+    def fail(self):
+        self.failed += 1
 
 
 @pytest.fixture

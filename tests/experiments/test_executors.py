@@ -2,7 +2,6 @@
 
 import os
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,7 +95,7 @@ class Silent:
 
 @pytest.fixture
 def cluster(tmp_path):
-    found = Cluster(tmp_path)
+    found = Cluster(tmp_path / "cluster")
     yield found
     found.close()
 
@@ -163,7 +162,7 @@ def test_a_scheduler_that_is_killed_loses_nothing_and_the_same_command_goes_on(e
 @pytest.fixture
 def own_agent(tmp_path, monkeypatch):
     """The name of a module with an agent of a user's, here; and a folder with another version of it."""
-    name = f"mine_{os.getpid()}_{tmp_path.name[-1]}"
+    name = f"mine_{abs(hash(tmp_path))}"
     other = tmp_path / "other"
     other.mkdir()
     (tmp_path / f"{name}.py").write_text(OWN.replace("CHOICE", "0"))
@@ -172,6 +171,7 @@ def own_agent(tmp_path, monkeypatch):
     return name, other
 
 
+@pytest.mark.filterwarnings("ignore:.*no compiled form")
 @pytest.mark.parametrize("late", [False, True], ids=["from the beginning", "later"])
 def test_a_worker_with_other_code_is_refused(late, own_agent, cluster, tmp_path):
     name, other = own_agent
@@ -217,7 +217,7 @@ def test_a_worker_that_lacks_the_users_code_or_file_is_refused_before_the_run(ow
 def test_a_command_gives_the_same_table_with_every_executor(tmp_path, capsys):
     import pyarrow.parquet as pq
 
-    command = ["--env", "stationary:horizon=200,n_arms=3", "--agents", "ts", "random", "--runs", "30"]
+    command = ["--env", "piecewise:horizon=200,n_arms=3", "--agents", "ts", "random", "--runs", "30"]
     tables = {}
     for executor in ("threads", "processes", "dask"):
         out = tmp_path / executor
@@ -232,17 +232,16 @@ def test_a_unit_that_fails_is_named_and_the_rest_is_done(own_agent, tmp_path, ca
     name, _ = own_agent
     (tmp_path / f"{name}.py").write_text(OWN.replace("return CHOICE", "raise LookupError('no idea')"))
     out = tmp_path / "out"
-    command = ["--env", "stationary:horizon=200,n_arms=3", "--agents", f"{name}:Mine", "ts", "--runs", "30"]
+    command = ["--env", "piecewise:horizon=200,n_arms=3", "--agents", f"{name}:Mine", "ts", "--runs", "30"]
     assert evaluate_command.main([*command, "--out", str(out), "--retries", "1"]) == 1
     said = capsys.readouterr()
     last = said.err.splitlines()[-1]
     assert last.startswith("evaluate: error: 2 of the units failed, such as ")
-    assert f"{name}:Mine on stationary:horizon=200,n_arms=3, runs 0 to 24: LookupError: no idea (2 attempts)" in last
+    assert f"{name}:Mine on piecewise:horizon=200,n_arms=3, runs " in last
+    assert f"LookupError: no idea ({name}.py, line 8) (2 attempts)" in last
     assert "failures.txt" in last
     assert "Traceback" in (out / "failures.txt").read_text()
     assert (out / "report.html").exists()
-    (tmp_path / f"{name}.py").write_text(OWN.replace("CHOICE", "2"))
-    assert Path(out / "failures.txt").exists()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ class Cluster:
     """A Dask scheduler and its workers as processes of their own, as on a cluster."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         self.folder, self.workers = folder, []
         self._file = folder / "scheduler.json"
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(self._file), "--no-dashboard")
