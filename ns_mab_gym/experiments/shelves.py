@@ -187,11 +187,13 @@ class Shelf:
 
     def _superseded(self, scanned: Entries) -> set[str]:
         """The files of one unit that another file holds too, and that do not count."""
+        alone = np.flatnonzero(scanned.runs != SHARED)
+        alone = alone[np.argsort(scanned.keys[alone])]
+        keys, files, runs = (column[alone] for column in scanned)
         counting = self._ledger.entries
-        places = counting.keys.searchsorted(scanned.keys)
-        other = (counting.files[places] != scanned.files) | (counting.runs[places] != scanned.runs)
-        lost = np.flatnonzero(other & (scanned.runs != SHARED))
-        return set(map(self._name, *(column[lost].tolist() for column in scanned)))
+        places = counting.keys.searchsorted(keys)
+        lost = (counting.files[places] != files) | (counting.runs[places] != runs)
+        return set(map(self._name, keys[lost].tolist(), files[lost].tolist(), runs[lost].tolist()))
 
 
 def _said_by(name: str) -> tuple[str, str, int]:

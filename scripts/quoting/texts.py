@@ -192,6 +192,26 @@ def long_runs(figures: Figures) -> str:
     return f"{table(header, rows)}\n\n{said}"
 
 
+def stored(figures: Figures) -> str:
+    """What a tiny unit costs in the store, alone and with others, and what a start costs with very many stored."""
+    measured = figures["stored"]["figures"]
+    files = [
+        (units, *(f"{each[name]:,.0f}" for name in ("bytes", "encoding", "taking", "loading")))
+        for units, each in measured["files"].items()
+    ]
+    starts = [
+        (
+            f"{int(units):,}",
+            *(f"{each[name]:.1f}" for name in ("opening", "tidying", "looking_up")),
+            f"{each['megabytes']:,.0f}",
+        )
+        for units, each in measured["starts"].items()
+    ]
+    costs = table(("units in a file", "bytes", "µs to encode", "µs to store", "µs to load"), files)
+    header = ("units stored", "s to open", "s to tidy", "s to look all up", "MB beside the units themselves")
+    return f"{costs}\n\n{table(header, starts)}"
+
+
 def vector(figures: Figures) -> str:
     """The native vector environment and the adapter, as multiples of what they replace."""
     columns = ("native_to_sync", "adapter_to_dummy", "adapter_to_dummy_reading_infos")
@@ -284,6 +304,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "speed-of-the-rest": speed_of_the_rest,
     "growth": growth,
     "long-runs": long_runs,
+    "stored": stored,
     "vector": vector,
     "recommended-windows": recommended_windows,
     "held-out": held_out,
