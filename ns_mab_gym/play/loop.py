@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import hashlib
-import logging
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -150,19 +146,5 @@ def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], quanti
     played = FunctionType(_play.__code__, scope, title + made_of[:16])
     played.__qualname__ = played.__name__  # numba names its cache files after it
     played.__module__ = _play.__module__
-    loop: Any = compiled(played, kept=not any(kind.__module__ == "__main__" for kind in kinds))
-    if loop.stats.cache_path is not None:
-        _announce(loop, title, agent)
-    return loop
-
-
-def _announce(loop: Any, title: str, agent: str) -> None:
-    """Announce that compiling takes a while, if the loop is not on disk; files of older versions are removed."""
-    folder = Path(loop.stats.cache_path)
-    kept = list(folder.glob(f"loop.{glob.escape(title)}*"))
-    if any(file.name.startswith(f"loop.{loop.py_func.__name__}") for file in kept):
-        return
-    for file in kept:
-        with contextlib.suppress(OSError):  # a folder in its place, or somebody else's file
-            file.unlink()
-    logging.getLogger("ns_mab_gym").warning("compiling %s: some seconds, once on this machine", agent)
+    kept = not any(kind.__module__ == "__main__" for kind in kinds)
+    return compiled(played, kept=kept, called=agent, older=title)
