@@ -14,15 +14,25 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from .module_files import distributions_of, file_of, is_namespace, is_own_code, modules_in, spec_of, true_name
 
-__all__ = ["counts", "digest_of", "edited_while_running", "modules_behind", "unreadable"]
+__all__ = [
+    "Stamp",
+    "are_as_stamped",
+    "counts",
+    "digest_of",
+    "edited_while_running",
+    "modules_behind",
+    "stamps_behind",
+    "unreadable",
+]
 
 HOUSE = __name__.partition(".")[0]
 Stamp = tuple[int, int, int, int]
@@ -53,6 +63,23 @@ def edited_while_running(modules: Iterable[str]) -> list[str]:
     began = sys.modules[HOUSE].IMPORTED_AT * 1e9
     loaded = [name for name in modules_behind(modules) if name in sys.modules]
     return [name for name in loaded if (file := file_of(name)) is not None and max(_stamp(file)[:2]) > began]
+
+
+def stamps_behind(modules: Iterable[str]) -> dict[Path, Stamp]:
+    """The stamps of all files behind these modules.
+
+    As long as they stay the same, so does :func:`digest_of` the modules, which takes ten times as long to find out.
+    """
+    files = (file_of(name) for name in modules_behind(modules))
+    return {file: _stamp(file) for file in files if file is not None}
+
+
+def are_as_stamped(stamps: Mapping[Path, Stamp]) -> bool:
+    """Whether nothing was written to these files since they were stamped."""
+    try:
+        return all(_stamp(path) == stamp for path, stamp in stamps.items())
+    except OSError:  # one of them is gone
+        return False
 
 
 def modules_behind(modules: Iterable[str]) -> list[str]:
@@ -164,9 +191,9 @@ def _parsed(file: Path, stamp: Stamp) -> ast.Module | None:
     return _parse(file)
 
 
-def _stamp(file: Path) -> Stamp:
+def _stamp(path: Path) -> Stamp:
     """What changes whenever a file is written to or replaced, also by tools that keep its time of modification."""
-    about = file.stat()
+    about = os.stat(path)
     return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -13,14 +14,15 @@ from ..agents.core.zoo import AGENTS
 from ..envs.bandit import NSBanditEnv
 from ..kept_files import KeptFile
 from ..play.resolving import MODELS, as_env
-from ..sources import counts, digest_of, edited_while_running, unreadable
+from ..sources import Stamp, are_as_stamped, counts, digest_of, edited_while_running, stamps_behind, unreadable
 from .pinned_files import opened_by_others
 from .study import AgentEntry, WorldEntry
 from .units import Unit
 
-__all__ = ["ENGINE", "CodeVersions", "EditedCodeError", "code_versions", "modules_of"]
+__all__ = ["ENGINE", "UNKNOWN", "CodeVersions", "EditedCodeError", "code_versions", "modules_of"]
 
 ENGINE = "ns_mab_gym.play.engine"
+UNKNOWN = "unknown-"  # how versions begin of code that cannot be told apart
 
 
 class EditedCodeError(ValueError):
@@ -40,6 +42,7 @@ class CodeVersions:
     def __init__(self, report: Callable[[str], None]) -> None:
         self.report = report
         self._known: dict[tuple[str, ...], str | None] = {}
+        self._stamps: dict[tuple[str, ...], dict[Path, Stamp]] = {}
         self._unknown: dict[tuple[str, ...], str] = {}
         self._told: set[str] = set()
 
@@ -48,22 +51,34 @@ class CodeVersions:
         modules = modules_of(unit.world, unit.agent)
         if modules not in self._known:
             self._known[modules] = self._digest(modules)
-        return self._known[modules] or self._unknown.setdefault(modules, f"unknown-{uuid.uuid4().hex}")
+        return self._known[modules] or self._unknown.setdefault(modules, f"{UNKNOWN}{uuid.uuid4().hex}")
 
-    def confirm(self, unit: Unit) -> None:
-        """Raise an error if code or files behind a unit were changed since its version was first asked for."""
-        modules = modules_of(unit.world, unit.agent)
-        if (known := self._known.get(modules)) is not None and known != digest_of(modules):
-            raise EditedCodeError(
-                f"code that {unit.agent.words} on {unit.world.words} depends on was edited while the run was going on; "
-                f"what is stored is intact, start again to play the code as it is now"
-            )
-        for file in (*opened_by_others(unit.world), *opened_by_others(unit.agent)):
-            if isinstance(file, KeptFile):
-                file.ensure_unchanged()
+    def confirm(self, *units: Unit) -> None:
+        """Raise an error if code or files behind some units were changed since their versions were first asked for."""
+        for modules, unit in {modules_of(unit.world, unit.agent): unit for unit in units}.items():
+            if not self._is_confirmed(modules):
+                raise EditedCodeError(
+                    f"code that {unit.agent.words} on {unit.world.words} depends on was edited while the run was going "
+                    f"on; what is stored is intact, start again to play the code as it is now"
+                )
+        for entry in dict.fromkeys(entry for unit in units for entry in (unit.world, unit.agent)):
+            for file in opened_by_others(entry):
+                if isinstance(file, KeptFile):
+                    file.ensure_unchanged()
+
+    def _is_confirmed(self, modules: tuple[str, ...]) -> bool:
+        """Whether these modules still are what they were; looks into them only if something was written there."""
+        if (known := self._known.get(modules)) is None or are_as_stamped(self._stamps[modules]):
+            return True
+        stamps = stamps_behind(modules)  # first, so that what is written from now on will be noticed
+        if digest_of(modules) != known:
+            return False
+        self._stamps[modules] = stamps
+        return True
 
     def _digest(self, modules: tuple[str, ...]) -> str | None:
         """The hash of these modules; None, which is reported, if it is not certain to be that of the loaded code."""
+        self._stamps[modules] = stamps_behind(modules)
         if (digest := digest_of(modules)) is None:
             names = ", ".join(unreadable(modules))
             self._tell(f"the source of {names} cannot be read: what depends on it is computed again every time")

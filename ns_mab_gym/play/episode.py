@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import gymnasium as gym
@@ -43,6 +44,7 @@ class Trajectory:
     alarms: npt.NDArray[np.void] | None = None
 
 
+@lru_cache(maxsize=2**14, typed=True)  # all agents on all worlds play the same seeds
 def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
     """The environment's and the agent's seed of a run: independent of each other and of all other runs."""
     words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(2, np.uint64)

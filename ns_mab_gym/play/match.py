@@ -42,6 +42,7 @@ class Match:
         self.to_be_made = isinstance(agent, str | type)
         self.fixed: tuple[npt.NDArray[np.float64], Knowledge] | None = None
         self.best: npt.NDArray[np.float64] | None = None
+        self.spare: list[Any] = []  # an agent that was made for a check, and has not played yet
         bandit = env.unwrapped
         self.bandit = bandit if isinstance(bandit, NSBanditEnv) else None
         self._check_parameters()
@@ -51,7 +52,9 @@ class Match:
             if self.bandit._given:  # the means came with a reset's options; the next reset drops them
                 means = drawn_means(world, law)
             self.fixed = means, known_of(means, world, law)
-            check_match(env, self.agent_for(self.fixed[1]))
+            made = self.agent_for(self.fixed[1])
+            check_match(env, made)
+            self.spare += [made] if _plays_a_rule(self.kind) else []
         elif not self.to_be_made:
             check_match(env, agent)
 
@@ -84,6 +87,7 @@ class Match:
     def portable(self) -> Match:
         """The same pairing with the agent's class instead of its name, which another process may not know."""
         sent = copy.copy(self)
+        sent.spare = []
         if self.to_be_made:
             sent.agent = self.kind
         return sent
@@ -116,6 +120,12 @@ class Match:
             return make(self.agent, knowledge=known, **self.agent_kwargs)
         return self.agent.clone() if hasattr(self.agent, "clone") else copy.deepcopy(self.agent)
 
+    def _unused_agent(self, known: Knowledge) -> Any:
+        try:
+            return self.spare.pop()  # which one thread gets
+        except IndexError:
+            return self.agent_for(known)
+
     def play_compiled(self, runs: Runs, run: int) -> float:
         """Play one run in the compiled loop, into its rows of the record; returns the seconds spent in the loop."""
         from numba.core.errors import NumbaError
@@ -128,7 +138,7 @@ class Match:
         env_seed, agent_seed = runs.seeds[run]
         means, known, luck = self.instance(env_seed)
         best = self.best_of(means)
-        agent = self.agent_for(known)
+        agent = self._unused_agent(known)
         agent.check_rewards(self.bandit.law.support, self.bandit.law.binary)
         agent.reset(seed=agent_seed)
         runs.parameters[run] = _plain(agent.parameters)
@@ -207,9 +217,8 @@ def _wrapper(env: gym.Env[Any, Any]) -> str | None:
 def known_of(means: npt.NDArray[np.float64], world: World, law: Law) -> Knowledge:
     """The facts about an instance; σ as stated by the world's author, if it is stated."""
     known = knowledge(means)
-    if world.lipschitz is not None:
-        known = replace(known, lipschitz=world.lipschitz)
-    return replace(known, subgaussian=law.subgaussian)
+    stated = world.lipschitz
+    return replace(known, lipschitz=known.lipschitz if stated is None else stated, subgaussian=law.subgaussian)
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

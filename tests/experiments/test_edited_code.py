@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ns_mab_gym import sources
-from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, code_versions, run
+from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, code_versions, identity, run
 from ns_mab_gym.experiments.identity import EditedCodeError
+from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 
@@ -92,6 +94,58 @@ def test_code_that_was_edited_after_it_may_have_been_imported_is_computed_every_
     for _ in range(2):
         assert computed(study, tmp_path / "store", progress, told=told.append) == 2
     assert any(module in line and "start Python anew" in line for line in told)
+
+
+@pytest.fixture
+def versions(steady):
+    """The versions of the code, asked for once, and the unit that they are of."""
+    _, study, _ = steady
+    found = code_versions(lambda line: None)
+    unit, *_ = units_of(study)
+    found(unit)
+    return found, unit
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_code_that_nobody_wrote_to_is_not_looked_into_again(versions, steady, edited, monkeypatch):
+    found, unit = versions
+    if edited:
+        steady[0](0, "Plays on.")
+        found.confirm(unit)
+    monkeypatch.setattr(identity, "digest_of", lambda modules: pytest.fail("read again"))
+    found.confirm(unit, unit)
+    assert found(unit) == found(unit)
+
+
+def test_an_edit_after_one_that_did_not_count_is_noticed(versions, steady):
+    write, _, _ = steady
+    found, unit = versions
+    write(0, "Plays on.")
+    found.confirm(unit)
+    write(1, "Plays on.")
+    with pytest.raises(EditedCodeError):
+        found.confirm(unit)
+    write(0, "Plays on.")
+    found.confirm(unit)
+
+
+def test_code_that_is_gone_is_noticed(versions, tmp_path):
+    found, unit = versions
+    next(tmp_path.glob("steady_*.py")).unlink()
+    with pytest.raises(EditedCodeError):
+        found.confirm(unit)
+
+
+def test_of_several_units_the_one_is_named_whose_code_was_edited(versions, steady):
+    write, study, module = steady
+    found, unit = versions
+    (experiment,) = study.experiments
+    other, *_ = units_of(Study("", (replace(experiment, agents=(AgentEntry.of("random"),), reference=""),)))
+    found(other)
+    write(1)
+    found.confirm(other)
+    with pytest.raises(EditedCodeError, match=f"code that {module}:Steady on smooth"):
+        found.confirm(other, unit, other)
 
 
 def test_an_edit_that_keeps_the_time_of_the_file_is_noticed(tmp_path, monkeypatch):
