@@ -16,6 +16,7 @@ from ..kept_files import KeptFile
 from ..play.resolving import MODELS, as_env
 from ..sources import Stamp, are_as_stamped, counts, digest_of, edited_while_running, stamps_behind, unreadable
 from .pinned_files import opened_by_others
+from .series import Series
 from .study import AgentEntry, WorldEntry
 from .units import Unit
 
@@ -54,23 +55,28 @@ class CodeVersions:
         self._stamps: dict[tuple[str, ...], dict[Path, Stamp]] = {}
         self._unknown: dict[tuple[str, ...], str] = {}
         self._told: set[str] = set()
+        self._version = lru_cache(maxsize=4096)(self._version_of)
 
     def __call__(self, unit: Unit) -> str:
         """The version of the code that computes a unit."""
-        modules = modules_of(unit.world, unit.agent)
+        return self._version(unit.series)
+
+    def _version_of(self, series: Series) -> str:
+        modules = modules_of(series.world, series.agent)
         if modules not in self._known:
             self._known[modules] = self._digest(modules)
         return self._known[modules] or self._unknown.setdefault(modules, f"{UNKNOWN}{uuid.uuid4().hex}")
 
     def confirm(self, *units: Unit) -> None:
         """Raise an error if code or files behind some units were changed since their versions were first asked for."""
-        for modules, unit in {modules_of(unit.world, unit.agent): unit for unit in units}.items():
+        several = dict.fromkeys(unit.series for unit in units)
+        for modules, series in {modules_of(each.world, each.agent): each for each in several}.items():
             if not self._is_confirmed(modules):
                 raise EditedCodeError(
-                    f"code that {unit.agent.words} on {unit.world.words} depends on was edited while the run was going "
-                    f"on; what is stored is intact, start again to play the code as it is now"
+                    f"code that {series.agent.words} on {series.world.words} depends on was edited while the run was "
+                    f"going on; what is stored is intact, start again to play the code as it is now"
                 )
-        for entry in dict.fromkeys(entry for unit in units for entry in (unit.world, unit.agent)):
+        for entry in dict.fromkeys(entry for series in several for entry in (series.world, series.agent)):
             for file in opened_by_others(entry):
                 if isinstance(file, KeptFile):
                     file.ensure_unchanged()
@@ -120,13 +126,14 @@ def modules_of(world: WorldEntry, agent: AgentEntry) -> tuple[str, ...]:
     return tuple(sorted({ENGINE, *_modules_of_agent(agent.name), *_modules_of_world(world)}))
 
 
-def _modules_of_agent(name: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _modules_of_agent(name: str) -> frozenset[str]:
     if name in MODELS:
-        return {MODELS[name][0].partition(":")[0]}
-    return modules_of_class(AGENTS.find(name))
+        return frozenset({MODELS[name][0].partition(":")[0]})
+    return frozenset(modules_of_class(AGENTS.find(name)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2**14)  # since the environment must be made for it
 def _modules_of_world(world: WorldEntry) -> frozenset[str]:
     return modules_of_env(as_env(world.name, world.kwargs))
 

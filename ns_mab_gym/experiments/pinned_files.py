@@ -11,7 +11,7 @@ from ..kept_files import KeptFile
 from ..play.resolving import MODELS
 from .study import AgentEntry, Entry, Study, WorldEntry
 
-__all__ = ["files_of", "opened_by_others", "pinned", "pinned_world"]
+__all__ = ["files_of", "kept_digests", "opened_by_others", "pinned", "pinned_world"]
 
 E = TypeVar("E", bound=Entry)
 
@@ -56,6 +56,17 @@ def files_of(entry: Entry) -> dict[str, str]:
     return {name: value for name, value in _leaves(entry.parameters) if _is_file(name, value)}
 
 
+def kept_digests(entry: Entry) -> tuple[str, ...] | None:
+    """The hashes of all files that the entry names; None if one was not read yet, or may come to be there."""
+    found: list[str] = []
+    for name, value in _leaves(entry.parameters):
+        if isinstance(value, KeptFile):
+            found.append(value.digest)
+        elif _looks_like_file(name, value):
+            return None
+    return tuple(found)
+
+
 def opened_by_others(entry: Entry) -> list[str]:
     """Those of its files that code of the user's opens by itself, which therefore can change under its hands."""
     tabled = isinstance(entry, WorldEntry) and (entry.name == "table" or entry.kwargs.get("world") == "table")
@@ -84,8 +95,10 @@ def _leaves(parameters: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_file(name: str, value: Any) -> bool:
-    """Whether a value is the path of a file; a text without an ending is looked for only if it is called a path."""
-    if isinstance(value, KeptFile):
-        return True
-    looked_for = isinstance(value, str) and (name.endswith("path") or bool(os.path.splitext(value)[1]))
-    return looked_for and os.path.isfile(value)
+    """Whether a value is the path of a file."""
+    return isinstance(value, KeptFile) or (_looks_like_file(name, value) and os.path.isfile(value))
+
+
+def _looks_like_file(name: str, value: Any) -> bool:
+    """Whether a value may be the path of a file; a text without an ending is looked for only if it is called a path."""
+    return isinstance(value, str) and (name.endswith("path") or bool(os.path.splitext(value)[1]))

@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium as gym
 
 from ..agents.core.arguments import nearest
+from ..agents.core.knowledge import Knowledge
 from ..agents.core.memory_limits import ensure_fits
 from ..agents.core.registry import looks_like_path
 from ..agents.core.zoo import AGENTS, make
@@ -105,11 +106,18 @@ def _check_player(agent: AgentEntry, env: Env) -> None:
         raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.zip or model.npz")
     player, parameters = as_agent(agent.name, agent.kwargs)
     if isinstance(player, str):
-        bandit = env.unwrapped
-        if not isinstance(bandit, NSBanditEnv):
+        if not isinstance(env.unwrapped, NSBanditEnv):
             return  # played through the generic loop, which checks it
-        player = make(player, knowledge=known_of(_instance(env, 0), bandit.world, bandit.law), **parameters)
+        player = make(player, knowledge=_known(env), **parameters)
     check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
+
+
+@lru_cache(maxsize=1)  # all agents are checked on one world after the other
+def _known(env: Env) -> Knowledge:
+    """The facts about an instance."""
+    bandit = env.unwrapped
+    assert isinstance(bandit, NSBanditEnv)
+    return known_of(_instance(env, 0), bandit.world, bandit.law)
 
 
 def _is_file(file: Path | None) -> bool:

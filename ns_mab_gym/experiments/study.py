@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -68,6 +69,11 @@ class Entry:
     def of(cls, name: str, /, *, label: str = "", note: str = "", group: str = "", **parameters: Any) -> Self:
         """An entry with its parameters as keywords."""
         return cls(name, tuple(parameters.items()), label, note, group)
+
+    @cached_property
+    def bare(self) -> Self:
+        """The same name with the same parameters, and nothing else: what is played, whatever it is called."""
+        return type(self)(self.name, self.parameters)
 
     @property
     def kwargs(self) -> dict[str, Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from ..agents.core.memory_limits import ensure_fits, grouped
 from ..file_names import file_name
-from ..kept_files import sha256_of
-from .pinned_files import files_of
-from .study import AgentEntry, Entry, Experiment, Study, WorldEntry
+from .series import Series
+from .study import AgentEntry, Experiment, Study, WorldEntry
 
 __all__ = ["BLOCK", "Unit", "blocks_of", "units_of"]
 
@@ -19,16 +17,63 @@ RUN_BYTES = 4_400  # of the record of a run: its seeds, its parameters and the p
 BLOCK = 25  # runs in a unit: about a second of work, the most that a killed thread can lose
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Unit:
-    """A block of runs of one agent on one world; labels are not part of it."""
+    """A block of runs of one agent on one world; labels are not part of it.
 
-    world: WorldEntry
-    agent: AgentEntry
-    seed: int
+    Attributes:
+        series: the world, the agent, the seed and the rounds, which all blocks of these runs share.
+        first_run: the number of the first run.
+        runs: how many runs.
+    """
+
+    series: Series
     first_run: int
     runs: int
-    rounds: tuple[int, ...] = ()
+
+    def __init__(
+        self,
+        *,
+        world: WorldEntry,
+        agent: AgentEntry,
+        seed: int,
+        first_run: int,
+        runs: int,
+        rounds: tuple[int, ...] = (),
+    ) -> None:
+        self._set(Series(world, agent, seed, rounds), first_run, runs)
+
+    @classmethod
+    def of(cls, series: Series, first_run: int, runs: int) -> Self:
+        """A block of a series."""
+        unit = cls.__new__(cls)
+        unit._set(series, first_run, runs)
+        return unit
+
+    def _set(self, series: Series, first_run: int, runs: int) -> None:
+        object.__setattr__(self, "series", series)
+        object.__setattr__(self, "first_run", first_run)
+        object.__setattr__(self, "runs", runs)
+
+    @property
+    def world(self) -> WorldEntry:
+        """The world."""
+        return self.series.world
+
+    @property
+    def agent(self) -> AgentEntry:
+        """The agent."""
+        return self.series.agent
+
+    @property
+    def seed(self) -> int:
+        """The number from which the seeds of all runs are derived."""
+        return self.series.seed
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """The rounds after which the regret is kept."""
+        return self.series.rounds
 
     def __str__(self) -> str:
         last = self.first_run + self.runs - 1
@@ -36,34 +81,11 @@ class Unit:
 
     def description(self) -> dict[str, Any]:
         """What the unit computes, as plain JSON-able values; a file is described by the hash of its content."""
-        return {
-            "env": self.world.name,
-            "env_kwargs": self.world.kwargs,
-            "means_sha256": _digest(self.world),
-            "agent": self.agent.name,
-            "agent_kwargs": self.agent.kwargs,
-            "model_sha256": _digest(self.agent),
-            "seed": self.seed,
-            "first_run": self.first_run,
-            "runs": self.runs,
-            "rounds": self.rounds,
-            **({"files_sha256": others} if (others := self._other_files()) else {}),
-        }
-
-    def _other_files(self) -> dict[str, str]:
-        """The hashes of the files that parameters other than ``path`` name, such as those of a world of the user's."""
-        entries = {"env": self.world, "agent": self.agent}
-        return {
-            f"{what}.{name}": sha256_of(file)
-            for what, entry in entries.items()
-            for name, file in files_of(entry).items()
-            if name != "path"
-        }
+        return {**self.series.description(), "first_run": self.first_run, "runs": self.runs}
 
     def identity(self, code: str) -> str:
         """The hash of the description and of the version of the code."""
-        asked = json.dumps({"code": code, **self.description()}, sort_keys=True)
-        return hashlib.sha256(asked.encode()).hexdigest()
+        return self.series.asked(code).identity(self.first_run, self.runs)
 
     def file_name(self, code: str) -> str:
         """A name that people can read, that no reader of folders skips, and that differs whenever the identity does."""
@@ -74,38 +96,45 @@ class Unit:
 
 def blocks_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> list[Unit]:
     """The units that together hold all runs of one agent on one world."""
-    what = f"{grouped(experiment.runs)} runs of each agent on each world"
-    ensure_fits(what, RUN_BYTES * experiment.runs, "choose fewer runs")
-    bare_world = WorldEntry(world.name, world.parameters)
-    bare_agent = AgentEntry(agent.name, agent.parameters)
-    starts = range(0, experiment.runs, BLOCK)
-    return [
-        Unit(
-            world=bare_world,
-            agent=bare_agent,
-            seed=experiment.seed,
-            first_run=first,
-            runs=min(BLOCK, experiment.runs - first),
-            rounds=experiment.rounds,
-        )
-        for first in starts
-    ]
+    _ensure_room(experiment)
+    series = _series_of(experiment, world, agent)
+    return [Unit.of(series, *block) for block in _blocks(experiment.runs)]
 
 
 def units_of(study: Study) -> list[Unit]:
     """Every unit of a study once, even if several of its entries need it."""
-    return list(
-        dict.fromkeys(
-            unit
-            for experiment in study.experiments
-            for world in experiment.worlds
-            for agent in experiment.agents
-            for unit in blocks_of(experiment, world, agent)
-        )
-    )
+    units: list[Unit] = []
+    played: dict[Series, list[int]] = {}  # how many runs of each series the experiments so far have asked for
+    for experiment in study.experiments:
+        _ensure_room(experiment)
+        blocks = list(_blocks(experiment.runs))
+        for series in _all_series(experiment):
+            before = played.setdefault(series, [])
+            new = [block for block in blocks if not _is_among(block, before)] if before else blocks
+            units += [Unit.of(series, *block) for block in new]
+            before.append(experiment.runs)
+    return units
 
 
-def _digest(entry: Entry) -> str | None:
-    """The hash of the file from which an entry is read: of what was read for the run, if it was; None without one."""
-    path = entry.kwargs.get("path")
-    return None if path is None else sha256_of(path)
+def _all_series(experiment: Experiment) -> Iterator[Series]:
+    return (_series_of(experiment, world, agent) for world in experiment.worlds for agent in experiment.agents)
+
+
+def _series_of(experiment: Experiment, world: WorldEntry, agent: AgentEntry) -> Series:
+    return Series(world.bare, agent.bare, experiment.seed, experiment.rounds)
+
+
+def _blocks(runs: int) -> Iterator[tuple[int, int]]:
+    """The first run and the number of runs of each block of so many runs."""
+    return ((first, min(BLOCK, runs - first)) for first in range(0, runs, BLOCK))
+
+
+def _is_among(block: tuple[int, int], played: Iterable[int]) -> bool:
+    """Whether a block is one of the blocks of some numbers of runs."""
+    first, runs = block
+    return any(runs == min(BLOCK, each - first) for each in played)
+
+
+def _ensure_room(experiment: Experiment) -> None:
+    what = f"{grouped(experiment.runs)} runs of each agent on each world"
+    ensure_fits(what, RUN_BYTES * experiment.runs, "choose fewer runs")
