@@ -215,6 +215,18 @@ def test_every_experiment_loses_the_agents_that_failed_in_it_and_no_others():
     assert [str(gap) for gap in found.gaps] == ["a on abrupt, runs 0-24 (it broke)"]
 
 
+def test_the_reference_stays_unless_it_failed_itself():
+    study = Study("s", (experiment_of("a", "b", "c", reference="c"),))
+    assert [of(study, (failed, "abrupt")).study.experiments[0].reference for failed in "abc"] == ["c", "c", "a"]
+
+
+def test_who_needs_no_such_unit_loses_nothing():
+    few = experiment_of("a", "b")
+    study = Study("s", (few, replace(few, runs=75)))
+    assert labels_of(of(study, ("a", "abrupt"), first_run=50).study) == [["a", "b"], ["b"]]
+    assert labels_of(of(study, ("a", "abrupt"), first_run=25).study) == [["b"], ["b"]]
+
+
 def test_a_unit_that_two_entries_share_takes_both_with_it():
     first, second = experiment_of("a", "b"), experiment_of("a again", "c", worlds=(A,))
     found = of(Study("s", (first, second)), ("a", "abrupt"))
