@@ -37,22 +37,22 @@ class KeptRuns(Mapping[str, Mapping[str, Runs]]):
     def __init__(
         self, labels: Mapping[str, Collection[str]], read: Callable[[str, str], Runs], room: int = KEPT
     ) -> None:
-        self._worlds = {world: _OfWorld(self, world, agents) for world, agents in labels.items()}
+        self._labels = {world: dict.fromkeys(agents) for world, agents in labels.items()}
         self._read, self._room = read, room
         self._kept: dict[str, dict[str, Runs]] = {}  # by the label of the world; the one in hand is the last
         self._bytes: dict[str, int] = {}  # of what is kept of each world
         self._lock = threading.Lock()
 
     def __getitem__(self, world: str) -> Mapping[str, Runs]:
-        if world not in self._worlds:
+        if world not in self._labels:
             raise MissingRunsError(world)
-        return self._worlds[world]
+        return _OfWorld(self, world, self._labels[world])  # not kept: they would keep each other alive
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._worlds)
+        return iter(self._labels)
 
     def __len__(self) -> int:
-        return len(self._worlds)
+        return len(self._labels)
 
     def runs(self, world: str, agent: str) -> Runs:
         """The runs of an agent on a world, kept or read."""
@@ -77,7 +77,7 @@ class _OfWorld(Mapping[str, Runs]):
     """The runs on one world, by the labels of agents."""
 
     def __init__(self, kept: KeptRuns, world: str, agents: Collection[str]) -> None:
-        self._kept, self._world, self._agents = kept, world, dict.fromkeys(agents)
+        self._kept, self._world, self._agents = kept, world, agents
 
     def __getitem__(self, agent: str) -> Runs:
         if agent not in self._agents:

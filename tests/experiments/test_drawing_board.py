@@ -10,6 +10,7 @@ from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, co
 from ns_mab_gym.experiments.drawing_board import DrawingBoard
 from ns_mab_gym.experiments.parsing import agents_of
 from ns_mab_gym.experiments.units import blocks_of, units_of
+from ns_mab_gym.experiments.waiting_figures import WaitingFigures
 from ns_mab_gym.runs import Runs
 
 
@@ -88,6 +89,19 @@ def test_a_figure_is_drawn_when_all_of_its_runs_are_there(board_study, tmp_path)
     expected = ["a-means", "a-regret", "a-regret-2", "a-sensitivity"]  # of the world "a" the means are not known
     assert written == sorted(f"{name}.{kind}" for name in expected for kind in ("png", "svg"))
     assert written == sorted(path.name for path in folder.iterdir())
+
+
+def test_a_figure_waits_for_its_own_blocks_where_others_show_more_or_fewer_runs():
+    world, agents = WorldEntry.of("a", label="A"), (AgentEntry.of("ts"), AgentEntry.of("ts", label="the same"))
+    study = Study("s", tuple(Experiment(worlds=(world,), agents=agents, runs=runs) for runs in (30, 50, 60, 75)))
+    waiting, stored, complete = WaitingFigures(pictures.planned(study)), set(), []
+    assert [figure.name for figure in waiting.of_nothing()] == ["a-means"]
+    for unit in reversed(units_of(study)):
+        stored.add(unit)
+        complete += waiting.take(unit)
+        assert set(complete) == {figure for figure in pictures.planned(study)[1:] if needs(figure) <= stored}
+        assert set(waiting.figures) == set(pictures.planned(study)[1:]) - set(complete)
+    assert len(complete) == 4
 
 
 def test_what_is_drawn_on_the_way_equals_what_is_drawn_at_the_end(board_study, tmp_path):

@@ -70,7 +70,8 @@ class Division:
 
     def means(self, labels: Sequence[str], worlds: Sequence[BoardWorld]) -> Floats:
         """(A, W) the mean final regret; NaN where an agent does not play."""
-        return np.array([[self._mean(self.finals, label, world.label) for world in worlds] for label in labels])
+        means = [self._mean(self.finals, label, world.label) for label in labels for world in worlds]
+        return np.array(means, dtype=np.float64).reshape(len(labels), len(worlds))
 
     def of_reference(self, label: str) -> Floats:
         """(W,) the mean final regret of a reference; NaN where it does not play."""

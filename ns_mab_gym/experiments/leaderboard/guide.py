@@ -56,21 +56,24 @@ def advice_on_topics(divisions: Sequence[Division]) -> list[Advice]:
 
 
 def _in_words(leader: Leader) -> str:
-    against = f"{leader.to_chance:.0%} of the regret of random play"
-    if not np.isnan(leader.to_oracle):
-        against = f"{leader.to_oracle:.2f} times the regret of oracle-restart, {against}"
+    against = {
+        f"{leader.to_oracle:.2f} times the regret of oracle-restart": leader.to_oracle,
+        f"{leader.to_chance:.0%} of the regret of random play": leader.to_chance,
+    }
+    known = ", ".join(words for words, ratio in against.items() if not np.isnan(ratio))
+    best = f"{leader.label} ({known})" if known else leader.label
     if not leader.alike:
-        return f"{leader.label} ({against}); these runs tell all others apart from it"
+        return f"{best}; these runs tell all others apart from it"
     more = f" and {len(leader.alike) - MANY} more" if len(leader.alike) > MANY else ""
     others = f"{', '.join(leader.alike[:MANY])}{more}"
-    return f"{leader.label} ({against}), or what these runs cannot tell apart from it: {others}"
+    return f"{best}, or what these runs cannot tell apart from it: {others}"
 
 
 def general_advice(standings: Sequence[Standings]) -> list[str]:
     """What to use if the kind of world is not known, and what knowledge is worth."""
     by_name = {each.division.name: each for each in standings if each.rows}
     found = [sentence for each in by_name.values() for sentence in (_first(each), _safest(each))]
-    if len(by_name) == 2:
+    if len(by_name) == 2 and set(by_name[INFORMED].labels) & set(by_name[UNINFORMED].labels):
         found.append(_worth_of_knowledge(by_name[INFORMED].division, by_name[UNINFORMED].division))
     return found
 
