@@ -27,11 +27,14 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def guests(request: pytest.FixtureRequest) -> list[np.random.Generator]:
-    """A generator for each hostile input that a door is to be tried with; few, or with ``--fuzz-long`` many."""
+    """A generator for each hostile input that a door is to be tried with; few, or with ``--fuzz-long`` many.
+
+    They are new for every test, so that no test depends on which others ran before it.
+    """
     number = MANY_GUESTS if request.config.getoption("--fuzz-long") else GUESTS
-    return [np.random.default_rng((20_261_116, guest)) for guest in range(number)]
+    return [np.random.default_rng((20_261_117, guest)) for guest in range(number)]
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections.abc
 import functools
 import inspect
-import reprlib
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 import numpy as np
 
-from .arguments import as_integer
+from .arguments import as_integer, shown
 
 __all__ = ["check_types", "checking_types", "typed"]
 
@@ -92,7 +91,7 @@ def _mistyped(kind: Any, given: Mapping[str, Any]) -> str | None:
 def _wanted(kind: Any, name: str, value: Any) -> str:
     annotation = _parameters(kind)[name].annotation
     hint = _hint(name, value, annotation)
-    return f"{_words(annotation)}, got {reprlib.repr(value)}{hint and '; ' + hint}"
+    return f"{_words(annotation)}, got {shown(value)}{hint and '; ' + hint}"
 
 
 @functools.cache

@@ -90,9 +90,9 @@ class Agent(ABC):
                 ensure_fits(f"{self.name} for {self.n_arms:,} arms", LEAN * self.n_arms, "take fewer arms")
             with checking_types(type(self), self.parameters):
                 self._check()
+                vars(self).update((k, bool(v)) for k, v in self.parameters.items() if isinstance(v, np.bool_))
+                self.reset()  # which makes the parts of an agent: they have checks of their own
             check_types(type(self), self.parameters)
-            vars(self).update((k, bool(v)) for k, v in self.parameters.items() if isinstance(v, np.bool_))
-            self.reset()
         except ArithmeticError:
             raise ValueError(f"{self.name} cannot compute with numbers this large or small: {self._given()}") from None
         except MemoryError:  # of arrays most of which stay empty: there is room for the rest, but not for the addresses

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -112,6 +111,7 @@ def _training(options: argparse.Namespace) -> Training:
 
 def _write(out: Path, training: Training, curve: LearningCurve, results: Mapping[str, Mapping[str, Runs]]) -> None:
     """Write the figures and numbers of a comparison to a folder."""
+    from ..experiments.valid_json import json_text
     from ..figures.learning import learning_figure
     from ..figures.regret_plots import regret_figure
     from ..figures.style import save_as
@@ -130,4 +130,4 @@ def _write(out: Path, training: Training, curve: LearningCurve, results: Mapping
         "results": {title: numbers(curves) for title, curves in results.items()},
         "learning": {"steps": curve.steps.tolist(), "regret": curve.regret.tolist()},
     }
-    write_atomically(out / "numbers.json", f"{json.dumps(about, indent=2)}\n".encode())
+    write_atomically(out / "numbers.json", f"{json_text(about, indent=2)}\n".encode())

@@ -68,7 +68,9 @@ def guarded(folder: Path, purpose: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        place = error.filename2 or error.filename  # the name that a file was to get, rather than the one it had
+        where = f": {str(place)!r}" if error.strerror and place else ""
         raise StoreError(
-            f"cannot {purpose} {str(folder)!r}: {error.strerror or error}; what is stored there is intact, "
+            f"cannot {purpose} {str(folder)!r}: {error.strerror or error}{where}; what is stored there is intact, "
             f"the same command continues when this is fixed"
         ) from error

@@ -8,7 +8,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Self
 
-from ..files import is_plain_file, remove_leftovers, write_atomically
+from ..files import is_plain_file, refuse_links, remove_leftovers, write_atomically
 from ..runs import Runs
 from .folder_lock import FolderLock
 from .identity import CodeVersions
@@ -91,6 +91,7 @@ class Store:
                 f"the result of {unit.agent.words} on {unit.world.words} cannot be stored: its {error}; correct the "
                 f"agent, the world or the engine that gives it"
             ) from None
+        refuse_links(self.units)  # which somebody may have put there since this store was opened
         with guarded(self.folder, "store a result in"):
             write_atomically(self.path(unit), to_parquet(unit, self.code(unit), block))
 
@@ -128,6 +129,7 @@ class Store:
     def _set_aside(self, path: Path) -> None:
         with guarded(self.folder, "tidy"):
             self.aside.mkdir(exist_ok=True)
+            refuse_links(self.units, self.aside)
             names = chain([path.name], (f"{number}-{path.name}" for number in count(2)))
             place = next(each for name in names if _can_take(each := self.aside / name, path))
             path.replace(place)

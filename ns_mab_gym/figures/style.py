@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter
 
-from ..files import write_atomically
+from ..files import refuse_links, write_atomically
 from ..plain_texts import without_controls
 
 __all__ = ["NUMBERS", "draw_band", "line_style", "phase_name", "save", "save_as", "sequence", "shade_phases", "styled"]
@@ -118,21 +118,26 @@ def draw_band(
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write a figure as PNG and as SVG."""
+    """Write a figure as PNG and as SVG into a folder of results, in whose place there must not be a link by now."""
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
-        save_as(figure, path)
+        content = _drawn(figure, path)
+        refuse_links(folder)
+        write_atomically(path, content)
     return paths
 
 
 def save_as(figure: Figure, path: Path) -> None:
     """Write a figure as PNG or SVG, whichever the file's name ends in."""
+    write_atomically(path, _drawn(figure, path))
+
+
+def _drawn(figure: Figure, path: Path) -> bytes:
     writers = {".png": _as_png, ".svg": _as_svg}
     if path.suffix.lower() not in writers:
         raise ValueError(f"a figure is written as .png or .svg, got {str(path)!r}; choose another name for the file")
     with styled():
-        content = writers[path.suffix.lower()](figure)
-    write_atomically(path, content)
+        return writers[path.suffix.lower()](figure)
 
 
 def _as_svg(figure: Figure) -> bytes:

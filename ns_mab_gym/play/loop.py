@@ -72,13 +72,16 @@ def _play(
 ) -> tuple[int, float]:
     """Act, draw a reward and observe it in every round of the means; results go into the arrays marked as out.
 
-    Returns how many rounds were played, and what the agent chose then if it is no arm: fewer than T were played.
+    Returns how many rounds were played, and what the agent chose then if it is no arm: fewer than T were played. If it
+    chose None, which numba lets a rule return in some rounds only, that is −1 minus this number.
     """
     horizon, n_arms = means.shape
     total = 0.0
     noted = 0
     for t in range(horizon):
-        chosen = act(state, mask, rng)
+        chosen: Any = act(state, mask, rng)
+        if chosen is None:
+            return -1 - t, 0.0
         if not 0 <= chosen < n_arms or int(chosen) != chosen:
             return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
         arm = int(chosen)

@@ -148,7 +148,8 @@ class Match:
             raise _not_compiled(agent, error) from error
         seconds = time.perf_counter() - began
         if rounds < len(means):
-            raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], rounds + 1)
+            played, chosen = (-1 - rounds, None) if rounds < 0 else (rounds, chosen)
+            raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], played + 1)
         note_alarms(runs, run, alarms_in(agent.state))
         return seconds
 

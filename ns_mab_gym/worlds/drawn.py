@@ -131,10 +131,10 @@ class RandomWalk(ManyArms):
     def _walk(self, rng: np.random.Generator, path: FloatArray) -> None:
         """Fill (T, k) rows with the first k arms of an instance."""
         k = path.shape[1]
-        for rows, t in self._rounds():
+        for rows, t in self._blocks():
             path[rows] = rng.normal(scale=self.step, size=(len(t), self.n_arms))[:, :k]
         path[0] = rng.random(self.n_arms)[:k]
-        for rows, _ in self._rounds():
+        for rows, _ in self._blocks():
             steps = path[rows]
             if rows.start:
                 steps[0] += path[rows.start - 1]

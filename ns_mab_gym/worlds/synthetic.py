@@ -126,7 +126,7 @@ class Periodic(ManyArms):
     def _means(self, rng: np.random.Generator) -> FloatArray:
         means = np.empty((self.horizon, self.n_arms))
         filled = min(self.period, self.horizon)
-        for rows, t in self._rounds():
+        for rows, t in self._blocks():
             turns = t[: max(filled - rows.start, 0)] / self.period
             means[rows.start : rows.start + len(turns)] = 0.5 + self.amplitude * _sine(turns, self.n_arms)
             if rows.stop >= filled:

@@ -121,12 +121,16 @@ class World(ABC):
         """The names of the parameters that this kind of world takes."""
         return tuple(f.name for f in dataclasses.fields(cls) if f.init)
 
-    def _rounds(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Blocks of rounds, as rows and as the paper's 1-based numbers: the one place that converts to these."""
+    def _rounds(self, start: int = 0, stop: int | None = None) -> FloatArray:
+        """The paper's 1-based numbers of these rows, of all by default: the one place that converts to them."""
+        return np.arange(start + 1, (self.horizon if stop is None else stop) + 1, dtype=np.float64)
+
+    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Blocks of rounds, as rows and as numbers from 1 on."""
         size = block_size(self.n_arms, BLOCK)
         for start in range(0, self.horizon, size):
             stop = min(start + size, self.horizon)
-            yield slice(start, stop), np.arange(start + 1, stop + 1, dtype=np.float64)
+            yield slice(start, stop), self._rounds(start, stop)
 
     def _by_blocks(self, formula: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """The (T, K) means by a formula, computed in blocks, so that nothing else takes as much memory as they do.
@@ -135,6 +139,6 @@ class World(ABC):
             formula: from the (B,) numbers of some rounds to their (B, K) means.
         """
         means = np.empty((self.horizon, self.n_arms))
-        for rows, t in self._rounds():
+        for rows, t in self._blocks():
             means[rows] = formula(t)
         return means

@@ -133,7 +133,7 @@ def test_objects_unknown_names_and_bad_budgets_are_refused():
         nsb.tune(TWO_PHASES, nsb.agents.TS(2))
     with pytest.raises(ValueError, match="unknown agent 'beta-swt'"):
         nsb.tune(TWO_PHASES, "beta-swt")
-    with pytest.raises(ValueError, match="--budget: must be a number of seconds above 0"):
+    with pytest.raises(ValueError, match="budget must be a finite number above 0, got -3; it is in seconds"):
         nsb.tune(TWO_PHASES, "beta-swts", budget=-3)
     with pytest.raises(ValueError, match="nothing to tune"):
         nsb.tune(TWO_PHASES, "ts")

@@ -11,6 +11,7 @@ import pytest
 from ns_mab_gym import sources
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, code_versions, run
 from ns_mab_gym.experiments.identity import EditedCodeError
+from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 
 AGENT = """
@@ -36,11 +37,11 @@ class Steady:
 def engine(edit):
     """A stand-in for the engine that edits something while it computes."""
 
-    def played(env, agent, *, runs, first_run, **_):
+    def played(env, agent, *, runs, seed, first_run, **_):
         edit()
-        ones = np.ones((runs, 10), np.int64)
-        seeds = [(run, run) for run in range(first_run, first_run + runs)]
-        return Runs(np.array([20]), np.ones((runs, 1)), ones, ones, seeds, [{}] * runs, 0.1)
+        pulls = np.full((runs, 10), 2)
+        seeds = [seed_pair(seed, run) for run in range(first_run, first_run + runs)]
+        return Runs(np.array([20]), np.ones((runs, 1)), pulls, pulls, seeds, [{}] * runs, 0.1)
 
     return played
 
@@ -113,7 +114,8 @@ from stable_baselines3 import A2C
 from ns_mab_gym import rl, simulate, wrappers
 from ns_mab_gym.experiments.identity import modules_of
 from ns_mab_gym.experiments.parsing import parse
-from ns_mab_gym.experiments.study import AgentEntry, WorldEntry
+from ns_mab_gym.experiments.pinned_files import pinned
+from ns_mab_gym.experiments.study import AgentEntry, Experiment, Study, WorldEntry
 from ns_mab_gym.sources import modules_behind
 
 envs = gym.make_vec("NSBandit-Smooth-v0", num_envs=1, horizon=20)
@@ -143,6 +145,8 @@ def played(world, agent):
 found = {}
 for words in json.loads(sys.argv[1]):
     world, agent = (parse(kind, each) for kind, each in zip((WorldEntry, AgentEntry), words.split()))
+    [experiment] = pinned(Study("", (Experiment(worlds=(world,), agents=(agent,)),))).experiments  # as the runner does
+    [world], [agent] = experiment.worlds, experiment.agents
     found[words] = played(world, agent), modules_behind(modules_of(world, agent))
 print(json.dumps(found))
 """

@@ -169,6 +169,6 @@ def test_labels_that_look_like_numbers_are_text_on_the_command_line():
 
 
 def test_a_study_that_does_not_fit_is_refused_before_its_units_are_made():
-    experiment = Experiment(worlds=(WorldEntry.of("abrupt", horizon=50),), agents=(AgentEntry.of("ts"),), runs=2**62)
+    experiment = Experiment(worlds=(WorldEntry.of("abrupt", horizon=50),), agents=(AgentEntry.of("ts"),), runs=2**53)
     with pytest.raises(ValueError, match="are free; ask for fewer runs"):
         check_study(Study("all of them", (experiment,)))

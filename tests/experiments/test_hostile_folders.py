@@ -11,6 +11,7 @@ from ns_mab_gym.choosing import reports
 from ns_mab_gym.experiments import Store, StoreError, run
 from ns_mab_gym.experiments.leaderboard.board_files import write_snapshot
 from ns_mab_gym.experiments.pipeline import Pipeline
+from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.units import units_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs links, pipes and signals")
@@ -100,6 +101,31 @@ def test_nothing_elsewhere_changes_and_every_number_is_right(
     else:
         assert len(table) == 2 * 5 * 20
         assert all((again.blocks[unit].regret == whole.blocks[unit].regret).all() for unit in whole.blocks)
+
+
+@pytest.mark.parametrize("kind", ["link to a folder", "link upwards"])
+@pytest.mark.parametrize("place", ["units", "aside", "figures"])
+def test_a_link_that_is_put_there_during_a_run_leads_nowhere_either(
+    tmp_path, small_study, engine, elsewhere, kind, place
+):
+    before = state_of(elsewhere)
+
+    def simulate(*arguments, **options):
+        if not (tmp_path / "out" / place).is_symlink():
+            put(kind, tmp_path / "out" / place, elsewhere)
+        return engine(*arguments, **options)
+
+    said = "is a link to another place; remove the link, or choose another folder|cannot write the report"
+    if place == "aside":  # to which results are moved by any store that is open
+        with Store(tmp_path / "out", v1, lambda line: None) as store:
+            first, _ = units_of(small_study)
+            store.save(first, compute(first, simulate, None))
+            with pytest.raises(ValueError, match=said):
+                store.reject(first, "is broken")
+    else:
+        with pytest.raises(ValueError, match=said):
+            Pipeline(small_study, tmp_path / "out", simulate, 1).run()
+    assert state_of(elsewhere) == before
 
 
 @pytest.mark.parametrize("kind", ["link to a folder", "link upwards"])

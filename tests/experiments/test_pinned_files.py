@@ -20,6 +20,7 @@ from ns_mab_gym.experiments.arm_headers import arm_names
 from ns_mab_gym.experiments.pinned_files import files_of, pinned
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.kept_files import ChangedFileError, KeptFile, content_of, kept
+from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.play.resolving import as_env
 from ns_mab_gym.runs import Runs
 
@@ -46,12 +47,13 @@ class Measuring:
     def __init__(self, edit=bool):
         self.edit = edit
 
-    def __call__(self, env, agent, *, runs, env_kwargs, first_run, **_):
+    def __call__(self, env, agent, *, runs, env_kwargs, first_run, seed=0, **_):
         self.edit()
-        total = as_env(env, env_kwargs).unwrapped.means.sum()
-        ones = np.ones((runs, 2), np.int64)
-        seeds = [(run, run) for run in range(first_run, first_run + runs)]
-        return Runs(np.array([20]), np.full((runs, 1), total), ones, ones, seeds, [{}] * runs, 0.1)
+        means = as_env(env, env_kwargs).unwrapped.means
+        horizon, n_arms = means.shape
+        pulls = np.full((runs, n_arms), horizon // n_arms)
+        seeds = [seed_pair(seed, run) for run in range(first_run, first_run + runs)]
+        return Runs(np.array([horizon]), np.full((runs, 1), means.sum()), pulls, pulls, seeds, [{}] * runs, 0.1)
 
 
 class Elsewhere(Executor):
@@ -239,7 +241,6 @@ def test_files_are_found_wherever_a_parameter_names_one(tmp_path):
         near=at["b.csv"],
         gone=at["none.csv"],
         folder=str(tmp_path / "folder.d"),
-        odd="\0.csv",
         long="x" * 5_000 + ".csv",
     )
     assert files_of(entry) == {"path": at["model"], "reward.file": at["a.csv"], "near": at["b.csv"]}

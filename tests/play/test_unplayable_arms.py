@@ -72,12 +72,34 @@ def observe_nothing(state, arm, reward):
     pass
 
 
-@pytest.mark.parametrize(("act", "chosen"), [(choose_a_list, "[1]"), (choose_nothing, "None")])
-def test_what_is_no_number(act, chosen):
+def choose_nothing_at_times(state, mask, rng):
+    return None if state.rounds[0] == 3 else 1
+
+
+def choose_nothing_at_last(state, mask, rng):
+    if state.rounds[0] < HORIZON - 1:
+        return 0.0
+    return None
+
+
+def count_rounds(state, arm, reward):
+    state.rounds[0] += 1
+
+
+NO_NUMBERS = [
+    (choose_a_list, "[1]", 1),
+    (choose_nothing, "None", 1),
+    (choose_nothing_at_times, "None", 4),
+    (choose_nothing_at_last, "None", HORIZON),
+]
+
+
+@pytest.mark.parametrize(("act", "chosen", "round_"), NO_NUMBERS)
+def test_what_is_no_number(act, chosen, round_):
     class State(OddState):
         """Of its own, as numba keeps the first rule that it sees."""
 
-    rule(State, act, observe_nothing)
+    rule(State, act, count_rounds)
 
     @dataclass(eq=False)
     class Odd(agents.Agent):
@@ -86,7 +108,7 @@ def test_what_is_no_number(act, chosen):
         def _new_state(self):
             return State(np.zeros(1, np.int64))
 
-    said = f"odd chose {chosen} in round 1; an arm is an integer from 0 to 9, so mend the agent's act"
+    said = f"odd chose {chosen} in round {round_}; an arm is an integer from 0 to 9, so mend the agent's act"
     assert refusals(Odd(K)) == (said, said)
 
 

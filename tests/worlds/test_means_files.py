@@ -261,7 +261,7 @@ def claiming(shape, size):
         ("t.parquet", lambda: parquet_claiming(88_888), 1e9, "cannot be read as Parquet|has another number"),
         ("t.parquet", lambda: parquet(pa.table({"a": np.zeros(10**6), "b": np.ones(10**6)})), 10e6, "would take 32 MB"),
         ("t.csv", lambda: b"0,1\n" * 10**6, 10e6, "would take 32 MB of memory, 10 MB are free"),
-        ("t.csv", lambda: b"0.25,0.75\n" * 10**6, 9e6, "reading .* would take 10 MB of memory, 9 MB are free"),
+        ("t.csv", lambda: b"0.25,0.75\n" * 2 * 10**6, 19e6, "reading .* would take 20 MB of memory, 19 MB are free"),
         ("t.csv", lambda: b"0," * 10**6, 20e6, "would take 80 MB of memory"),
     ],
     ids=count(),
