@@ -18,6 +18,7 @@ __all__ = ["DaskCrew", "connected", "started_here"]
 CONNECTING = 10  # seconds
 LOOK = 2.0  # seconds between two looks at who is there
 CLOSING = 5  # seconds that workers are given to end
+CERTIFICATES = "name the files in DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and …__CLIENT__KEY"
 
 
 class DaskCrew(Crew):
@@ -121,6 +122,7 @@ def connected(scheduler: str) -> DaskCrew:
     distributed = _distributed()
     own = ExitStack()
     with _closed_if_it_fails(own):
+        _check_certificates(scheduler, distributed.Security())
         try:
             client = distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
@@ -130,6 +132,16 @@ def connected(scheduler: str) -> DaskCrew:
             ) from error
         own.callback(client.close, timeout=CLOSING)
     return DaskCrew(client, own)
+
+
+def _check_certificates(scheduler: str, security: Any) -> None:
+    """Raise a :class:`WorkforceError` if the address asks for certificates that this process does not have."""
+    try:
+        found = security.get_connection_args("client")["ssl_context"] is not None
+    except OSError as error:
+        raise WorkforceError(f"the certificates for {scheduler!r} cannot be read ({error}); {CERTIFICATES}") from error
+    if scheduler.startswith("tls://") and not found:
+        raise WorkforceError(f"{scheduler!r} asks for certificates, and there are none; {CERTIFICATES}")
 
 
 def started_here(workers: int) -> DaskCrew:

@@ -1,6 +1,7 @@
 """Hands work out and takes results in: a few tasks for each worker at a time, whatever becomes of the workers.
 
-- Small items share a task: a task has as many as the last one did in its second, and then twice as many.
+- Small items share a task: a task has as many as the last one did in its second, and then twice as many. With very many
+  workers tasks take longer than a second, so that no more arrive than can be taken in and written.
 - Few tasks are under way at once, and results are handed on as they arrive, so that nothing piles up here.
 - An item that raises an error is tried again, alone; after some attempts it has failed, and the others go on.
 - A task whose worker died is done again by another. An item with which several workers died is a suspect. Suspects are
@@ -29,6 +30,7 @@ T = TypeVar("T")
 RETRIES = 2  # how often an item is tried again that raised an error
 DEATHS = 3  # workers that may die with an item in their hands
 TASK_SECONDS = 1.0  # after which a task begins no further item: the most, about, that a crash can lose
+CROWD = 50  # workers: with more, tasks take longer in proportion
 MOST_ITEMS = 500  # in a task
 PATIENCE = 10.0  # seconds that a task may take before others are given a copy of it,
 SLOWNESS = 4.0  # if it is also so many times as slow as the slowest that has arrived
@@ -136,7 +138,8 @@ class Desk(Generic[T]):
 
     def _submit(self, task: Task) -> None:
         items = [self.items[number] for number in task.numbers]
-        future = self.crew.submit(carry_out, self.job, items, TASK_SECONDS, self.crew.elsewhere)
+        seconds = TASK_SECONDS * max(1.0, self.crew.slots / CROWD)
+        future = self.crew.submit(carry_out, self.job, items, seconds, self.crew.elsewhere)
         task.copies.append(future)
         self._under_way[future] = task
         future.add_done_callback(self._arrived.put)

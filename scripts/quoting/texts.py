@@ -284,6 +284,59 @@ def advised(figures: Figures) -> str:
     return table(("24 instances", "median loss", "worst"), rows)
 
 
+def workers(figures: Figures) -> str:
+    """A hundred workers whose units sleep, beside the model, and the overheads from which the model computes."""
+    measured = figures["workers"]["figures"]
+    rows = [
+        (
+            kind,
+            f"{row['seconds'] * 1e3:,.0f} ms",
+            f"{row['number']:,}",
+            f"{row['tasks']:,}",
+            f"{row['number'] / row['wall']:,.0f}",
+            f"{(row['wall'] - row['ideal']) / row['number'] * 1e3:.2g} ms",
+            f"{row['ideal'] / row['wall']:.0%}",
+            f"{row['wall']:.1f} s",
+            f"{row['model']:.1f} s ({row['model'] / row['wall'] - 1:+.0%})",
+        )
+        for kind, each in measured["kinds"].items()
+        for row in each["rows"]
+    ]
+    header = ("workers", "a unit", "units", "tasks", "units/s", "overhead per unit", "efficiency", "took", "model")
+    disk = measured["disk"]
+    said = [
+        f"- `{kind}`: {each['overhead']['task'] * 1e3:.1f} ms of the coordinator's processor for a task, "
+        f"{each['overhead']['unit'] * 1e6:.0f} µs for a unit, {each['overhead']['byte'] * 1e9:.1f} ms for a megabyte"
+        for kind, each in measured["kinds"].items()
+    ]
+    said.append(f"- writing: {disk['file'] * 1e3:.1f} ms for a file, {disk['byte'] * 1e9:.1f} ms for a megabyte")
+    return f"{table(header, rows)}\n\n" + "\n".join(said)
+
+
+def large_study(figures: Figures) -> str:
+    """What the model says of a study that is too large for one machine."""
+    study = figures["workers"]["figures"]["study"]
+    hours, gigabytes = study["number"] * study["seconds"] / 3600, study["number"] * study["size"] / 1e9
+    said = (
+        f"{study['runs']:,} runs of {study['rounds']:,} rounds are {study['number']:,} units of {study['seconds']:.2f} "
+        f"seconds ({study['seconds'] / study['steps'] * 1e6:.2f} µs per step on one core, the mean of "
+        f"{study['agents']} agents): {hours:,.0f} hours of a core, and {gigabytes:,.0f} GB on disk, "
+        f"{study['size'] / 1e3:.0f} kB for each unit."
+    )
+    rows = [
+        (
+            f"{int(number):,}",
+            str(row["units_per_task"]),
+            f"{row['hours']:,.1f} h",
+            f"{row['coordinator']:.0%}",
+            f"{row['megabytes_per_second']:,.1f}",
+        )
+        for number, row in study["workers"].items()
+    ]
+    header = ("workers", "units in a task", "time", "coordinator busy", "MB/s written")
+    return f"{said}\n\n{table(header, rows)}"
+
+
 def provenance(figures: Figures) -> str:
     """Where and when each section was measured, and the command that does so again."""
     rows = []
@@ -311,5 +364,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "leaderboard": leaderboard,
     "tuned": tuned,
     "advised": advised,
+    "workers": workers,
+    "large-study": large_study,
     "provenance": provenance,
 }

@@ -6,19 +6,27 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
 
 class Cluster:
-    """A Dask scheduler and its workers as processes of their own, as on a cluster."""
+    """A Dask scheduler and its workers as processes of their own, as on a cluster.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: where they are started, and write what they have to say.
+        certificates: the options that name certificates, if the members are to ask each other for them.
+    """
+
+    def __init__(self, folder: Path, certificates: Sequence[str] = ()) -> None:
         folder.mkdir(exist_ok=True)
-        self.folder, self.workers = folder, []
+        self.folder, self.certificates, self.workers = folder, certificates, []
         self._file = folder / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(self._file), "--no-dashboard")
+        protocol = "tls" if certificates else "tcp"
+        options = ["--port", "0", "--scheduler-file", str(self._file), "--no-dashboard", "--protocol", protocol]
+        self.scheduler = self._start("scheduler", *options)
         deadline = time.monotonic() + 60
         while not self._file.exists():
             assert time.monotonic() < deadline, "the scheduler does not start"
@@ -38,7 +46,7 @@ class Cluster:
     def _start(self, *arguments: str, path: Path | None = None) -> subprocess.Popen[bytes]:
         roots = [str(path)] if path else []
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([*roots, str(ROOT), str(ROOT / "tests" / "support")])}
-        command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
+        command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:], *self.certificates]
         with (self.folder / f"{arguments[0]}.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, cwd=self.folder, stdout=log, stderr=log)
 

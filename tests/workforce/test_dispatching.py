@@ -206,6 +206,20 @@ def test_a_task_whose_time_is_over_leaves_the_rest_to_others(monkeypatch):
     assert {len(task) for task in job.tasks} <= {1, 2}
 
 
+@pytest.mark.parametrize(("slots", "seconds"), [(1, 1.0), (50, 1.0), (100, 2.0), (1_000, 20.0)])
+def test_of_very_many_workers_no_more_than_fifty_tasks_arrive_in_a_second(slots, seconds):
+    given = set()
+
+    class Timed(Scripted):
+        def submit(self, function, job, items, seconds, elsewhere):
+            given.add(seconds)
+            return super().submit(function, job, items, seconds, elsewhere)
+
+    played(Timed(slots=slots), Doubling(), range(30))
+    assert given == {seconds}
+    assert slots / seconds <= 50
+
+
 def test_a_full_parcel_leaves_the_rest_to_others():
     class Heavy(Doubling):
         def weight(self, result):

@@ -1,0 +1,64 @@
+"""The model of what a study costs: exact where the answer is plain, and true to the dispatcher in its tasks."""
+
+import sys
+
+import pytest
+from pages_read import ROOT
+
+from ns_mab_gym.workforce import dispatch, hired, parcels
+
+
+@pytest.fixture
+def cost(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    from benchmarks import _cost
+
+    yield _cost
+    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+
+
+class Weighing:
+    """Results of which a parcel holds just ten."""
+
+    def begin(self, items):
+        pass
+
+    def one(self, item):
+        return item
+
+    def weight(self, result):
+        return parcels.FULL // 10
+
+    def packed(self, items, results):
+        return len(results)
+
+
+def test_without_overhead_the_workers_share_the_work(cost):
+    none, disk = cost.Overhead(0, 0, 0, 0, 0, queued=2), cost.Disk(0, 0)
+    assert cost.wall_seconds(cost.Units(10_000, 0.5, 100), 10, none, disk) == pytest.approx(10_000 * 0.5 / 10 + 0.5)
+    assert cost.coordinator_share(cost.Units(10_000, 0.5, 100), 10, none, disk) == 0
+
+
+def test_one_coordinator_can_hold_a_thousand_workers_up(cost):
+    slow = cost.Overhead(task=1.0, unit=0, byte=0, worker_task=0, worker_unit=0, queued=2)
+    units = cost.Units(5_000, 100.0, 100)  # longer than a task may take: each is a task of its own
+    assert cost.units_per_task(units, 1_000) == 1
+    assert cost.wall_seconds(units, 1_000, slow, cost.Disk(0.5, 0)) == pytest.approx(5_000 * 1.5 + 100)
+    assert cost.coordinator_share(units, 1_000, slow, cost.Disk(0.5, 0)) == pytest.approx(1_000 * 1.5 / 100)
+
+
+def test_workers_on_one_machine_share_its_cores(cost):
+    busy = cost.Overhead(task=0, unit=0, byte=0, worker_task=0, worker_unit=0.3, queued=1)
+    units = cost.Units(10_000, 0.1, 0)
+    assert cost.wall_seconds(units, 100, busy, cost.Disk(0, 0), cores=2) == pytest.approx(10_000 * 0.3 / 2 + 0.1)
+
+
+@pytest.mark.parametrize("number", [3_000, 30_000])
+def test_it_counts_the_tasks_of_the_dispatcher(cost, number):
+    units = cost.Units(number, 1e-3, parcels.FULL / 10)
+    with hired("threads", 20) as crew:
+        tasks = sum(1 for _ in dispatch(crew, Weighing(), range(number)))
+    assert cost.units_per_task(units, 20) == 10
+    one_each = cost.Overhead(task=1.0, unit=0, byte=0, worker_task=0, worker_unit=0, queued=1)
+    assert cost.wall_seconds(units, 20, one_each, cost.Disk(0, 0)) == pytest.approx(tasks, rel=0.15)
