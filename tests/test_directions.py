@@ -48,13 +48,14 @@ DIRECTIONS: dict[str, set[str]] = {
     "figures": {"detections", "files", "means", "plain_texts", "resampling", "runs", "theory"},
     "experiments": {
         "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "file_names", "files", "kept_files",
-        "means", "plain_texts", "play", "resampling", "run_intervals", "runs", "sources", "theory", "worlds",
+        "installed_versions", "means", "plain_texts", "play", "resampling", "run_intervals", "runs", "sources", "theory",
+        "workforce", "worlds",
     },
     "experiments.claims": {"experiments", "means", "runs"},
     "choosing": {
         "agents.core", "envs", "experiments", "experiments.report", "figures", "files", "kept_files", "means",
-        "plain_texts", "play",
-        "resampling", "run_intervals", "runs", "student_t", "theory", "worlds",
+        "installed_versions", "plain_texts", "play", "resampling", "run_intervals", "runs", "sources", "student_t",
+        "theory", "workforce", "worlds",
     },
     "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "means", "runs"},
     "experiments.leaderboard": {
@@ -63,7 +64,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {
         "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "file_names", "files",
-        "means", "module_files", "plain_texts", "play", "rewards", "rl", "runs", "theory", "worlds",
+        "means", "module_files", "plain_texts", "play", "rewards", "rl", "runs", "theory", "workforce", "worlds",
     },
 }  # fmt: skip
 # The doors of the package, which open every room, and the two floors of one house: a room and its own subfolders.

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, run
-from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.shelves import NAME, name_of_shared
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import blocks_of, units_of
 from ns_mab_gym.plain_texts import plain_text
 

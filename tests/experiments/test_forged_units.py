@@ -16,8 +16,8 @@ from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.experiments import Store, footers
 from ns_mab_gym.experiments.footers import TooLargeError, packed
 from ns_mab_gym.experiments.parquet import to_parquet
-from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.unit_details import PIECES
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.experiments.valid_runs import check_runs
 

@@ -12,7 +12,7 @@ from ns_mab_gym.experiments import Store, StoreError, run
 from ns_mab_gym.experiments.leaderboard.board_files import write_snapshot
 from ns_mab_gym.experiments.parquet import to_parquet
 from ns_mab_gym.experiments.pipeline import Pipeline
-from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs links, pipes and signals")

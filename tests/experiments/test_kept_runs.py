@@ -18,7 +18,8 @@ from ns_mab_gym.experiments.leaderboard.board_plan import plan_of
 from ns_mab_gym.experiments.leaderboard.board_worlds import chosen_worlds
 from ns_mab_gym.experiments.leaderboard.contestants import zoo_and
 from ns_mab_gym.experiments.pipeline import Pipeline
-from ns_mab_gym.experiments.runner import compute, load
+from ns_mab_gym.experiments.runner import load
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.runs import Runs
 

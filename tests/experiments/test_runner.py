@@ -1,8 +1,6 @@
 """The runner computes what is missing, once, and gives the same numbers in any number of sittings."""
 
 import threading
-import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -10,21 +8,16 @@ import numpy as np
 import pytest
 
 from ns_mab_gym.experiments import Store, collect, run
-from ns_mab_gym.experiments.runner import load
+from ns_mab_gym.experiments.result_folders import LostResultError
+from ns_mab_gym.experiments.runner import load, until_whole
+from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.workforce import hired
 
 
 def v1(unit):
     """The version of the code that computes a unit: one for all."""
     return "v1"
-
-
-def eventually(true):
-    """Wait until something is true, and fail if it does not become so."""
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -37,7 +30,8 @@ def test_everything_is_computed_once_and_then_remembered(study, store, engine, p
     first = run(study, store, engine, progress)
     assert len(engine.calls) == len(first.computed) == len(first.units) == 2 * 3 * 3
     assert progress.started == [(0, 18)]
-    assert set(progress.advanced) == set(first.computed)
+    assert set(first.computed) == set(first.units)
+    assert [sum(column) for column in zip(*progress.advanced, strict=True)] == [18, 2 * 3 * 60 * 1_000]
     again = run(study, store, engine, progress)
     assert len(engine.calls) == 18
     assert again.computed == ()
@@ -60,10 +54,11 @@ def test_an_interrupted_run_goes_on_where_it_stopped(study, store, engine, progr
     with pytest.raises(KeyboardInterrupt):
         run(study, store, stopping, progress, n_jobs=threads)
     assert len(engine.calls) == 7
-    eventually(lambda: len(list(store.units.glob("*.parquet"))) == 7)  # what was in work ends and is stored
-    run(study, store, engine, progress, n_jobs=threads)
-    assert set(Counter(engine.calls).values()) == {1}  # what was computed was stored, on whichever thread
-    assert len(engine.calls) == 18
+    missing = store.missing(units_of(study))
+    assert 18 - 7 <= len(missing) <= 18  # what had arrived is stored; what was under way is not
+    engine.calls.clear()
+    assert set(run(study, store, engine, progress, n_jobs=threads).computed) == set(missing)
+    assert len(engine.calls) == len(missing)
     resumed = collect(study, partial(load, store))
     for world, curves in whole.items():
         for agent, curve in curves.items():
@@ -82,9 +77,9 @@ def test_whoever_stops_a_run_does_not_wait_for_the_units_in_work(study, store, e
 
     with pytest.raises(KeyboardInterrupt):
         run(study, store, slow, progress, n_jobs=2)
-    assert list(store.units.glob("*.parquet")) == []
+    assert len(store.missing(units_of(study))) == 18
     go_on.set()
-    eventually(lambda: len(list(store.units.glob("*.parquet"))) == 1)
+    assert len(run(study, store, engine, progress).computed) == 18
 
 
 def test_an_error_in_one_unit_is_noted_and_the_others_are_computed(study, store, engine, progress):
@@ -96,7 +91,9 @@ def test_an_error_in_one_unit_is_noted_and_the_others_are_computed(study, store,
     outcome = run(study, store, broken, progress, n_jobs=2)
     assert {failure.unit.agent.name for failure in outcome.failures} == {"ucb"}
     assert len(outcome.failures) == 2 * 3
-    assert {(failure.error, failure.attempts) for failure in outcome.failures} == {("ValueError: it broke", 3)}
+    assert {failure.attempts for failure in outcome.failures} == {3}
+    assert all(failure.error.startswith("ValueError: it broke (test_runner.py, line ") for failure in outcome.failures)
+    assert progress.failed == 6
     assert all("in broken" in failure.traceback for failure in outcome.failures)
     assert set(outcome.units) - set(outcome.computed) == {failure.unit for failure in outcome.failures}
     assert outcome.computed_steps == 2 * 2 * 60 * 1_000
@@ -132,7 +129,7 @@ def test_no_threads_are_refused_before_anything_is_computed(study, store, engine
 
 def test_any_executor_computes_the_same(study, store, engine, progress):
     with ThreadPoolExecutor(4) as executor:
-        pooled = run(study, store, engine, progress, executor=executor)
+        pooled = run(study, store, engine, progress, crew=hired(executor))
     with Store(store.folder / "alone", v1) as other:
         alone = run(study, other, engine, progress, n_jobs=1)
         assert pooled.units == alone.units
@@ -149,3 +146,39 @@ def test_curves_join_blocks_and_interpolate(study, store, engine, progress):
     assert np.allclose(curves.at(75), (curves.regret[:, 0] + curves.regret[:, 1]) / 2)
     assert np.allclose(curves.between(50, 150), curves.regret[:, 2] - curves.regret[:, 0])
     assert curves.seeds == [seed_pair(0, run) for run in range(60)]  # blocks are joined by the number of their runs
+
+
+def test_a_broken_file_is_found_when_it_is_read_and_computed_again(study, store, engine, progress):
+    run(study, store, engine, progress)
+    [largest, *_] = sorted(store.units.iterdir(), key=lambda path: -path.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[len(content) // 3] ^= 1
+    largest.write_bytes(content)
+    engine.calls.clear()
+    said = []
+
+    def compared():
+        run(study, store, engine, progress)
+        return [load(store, unit).final.mean() for unit in units_of(study)]
+
+    with Store(store.folder / "whole", v1) as other:
+        run(study, other, engine, progress)
+        expected = [load(other, unit).final.mean() for unit in units_of(study)]
+    engine.calls.clear()
+    assert until_whole(compared, said.append) == expected
+    assert 0 < len(engine.calls) < 18
+    assert said
+    assert all(line.endswith("; computing it again") for line in said)
+
+
+def test_what_goes_on_breaking_is_told_in_the_end(study, store, engine, progress):
+    """A disk that returns other bytes than were written is not tried for ever."""
+    tries = []
+
+    def reading():
+        tries.append(1)
+        raise LostResultError("it is gone; the same command computes it again")
+
+    with pytest.raises(LostResultError, match="it is gone"):
+        until_whole(reading, lambda line: None)
+    assert len(tries) == 4

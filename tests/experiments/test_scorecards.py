@@ -14,9 +14,9 @@ from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, co
 from ns_mab_gym.experiments.drawing_board import DrawingBoard
 from ns_mab_gym.experiments.pipeline import Pipeline
 from ns_mab_gym.experiments.preflight import Instances, drawn_anew
-from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.scorecards import cards_on, logs_alarms
 from ns_mab_gym.experiments.tables import write_tables
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 
 HORIZON = 1_000  # as that of the stand-in for the engine

@@ -16,7 +16,7 @@ from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.experiments import Store, StoreError, code_versions, parquet, run, unit_files
 from ns_mab_gym.experiments.footers import DETAILS, INDEX, TooLargeError, packed
 from ns_mab_gym.experiments.parquet import checked, to_parquet
-from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.runs import Runs
 

@@ -11,9 +11,9 @@ from ns_mab_gym.agents.core import memory_limits
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, collect, preflight, tables
 from ns_mab_gym.experiments.preflight import Instances, check_size
 from ns_mab_gym.experiments.run_totals import Totals
-from ns_mab_gym.experiments.runner import compute
 from ns_mab_gym.experiments.tables import write_tables
 from ns_mab_gym.experiments.unit_blocks import is_block_of, runs_in_words
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import blocks_of, units_of
 
 MEANS = {"abrupt": None, "NSBandit-Smooth-v0:horizon=1000": None, "again": None}

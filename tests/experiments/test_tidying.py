@@ -13,7 +13,7 @@ from unit_forging import opened_up
 
 from ns_mab_gym.experiments import Store
 from ns_mab_gym.experiments.parquet import to_parquet
-from ns_mab_gym.experiments.runner import compute
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 
 KEYS = ["world", "agent", "run"]

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from ns_mab_gym.experiments import Store, StoreError, run
-from ns_mab_gym.experiments.runner import compute, load
+from ns_mab_gym.experiments.runner import load
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.experiments.valid_runs import InvalidRunsError
 
