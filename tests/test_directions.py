@@ -48,8 +48,8 @@ DIRECTIONS: dict[str, set[str]] = {
     "figures": {"detections", "files", "means", "plain_texts", "resampling", "runs", "theory"},
     "experiments": {
         "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "file_names", "files", "kept_files",
-        "installed_versions", "means", "plain_texts", "play", "resampling", "run_intervals", "runs", "sources", "theory",
-        "workforce", "worlds",
+        "installed_versions", "means", "plain_texts", "play", "resampling", "run_intervals", "runs", "sources",
+        "theory", "workforce", "worlds",
     },
     "experiments.claims": {"experiments", "means", "runs"},
     "choosing": {
@@ -59,7 +59,8 @@ DIRECTIONS: dict[str, set[str]] = {
     },
     "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "means", "runs"},
     "experiments.leaderboard": {
-        "agents", "agents.core", "envs", "experiments", "figures", "files", "play", "resampling", "runs", "worlds",
+        "agents", "agents.core", "envs", "experiments", "figures", "files", "installed_versions", "play", "resampling",
+        "workforce", "worlds",
     },
     "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {
