@@ -60,7 +60,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "experiments.report": {"detections", "experiments", "experiments.claims", "figures", "means", "runs"},
     "experiments.leaderboard": {
         "agents", "agents.core", "envs", "experiments", "figures", "files", "installed_versions", "play", "resampling",
-        "workforce", "worlds",
+        "runs", "workforce", "worlds",
     },
     "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {
