@@ -258,6 +258,17 @@ def test_units_that_share_a_file_cannot_have_what_is_of_each_other(store, units,
 
 
 @pytest.mark.parametrize("units", ["shared"], indirect=True)
+@pytest.mark.parametrize("piece", ["rows", "units"])
+def test_an_index_that_was_changed_is_noticed(store, units, unit, told, piece):
+    """By its digest, which is as it was."""
+    table, index, details = opened_up(store.path(unit))
+    changed = {"rows": [60, 140], "units": index["units"][16:] + index["units"][:16]}
+    write(store.path(unit), table, json.dumps(index | {piece: changed[piece]}).encode(), packed(details))
+    assert_set_aside(store, units, unit, told)
+    assert "its contents are not those that were written" in told[0]
+
+
+@pytest.mark.parametrize("units", ["shared"], indirect=True)
 def test_the_units_beside_a_forged_one_are_computed_again_too(store, units, unit, told):
     table, index, details = opened_up(store.path(unit))
     details["units"][1]["pulls"][0][0] = 7
@@ -297,6 +308,7 @@ COLUMNS = {
     "rounds that differ between runs": column("round", with_value(999, -1)),
     "other runs": column("run", lambda values: values + 1, pa.int32()),
     "another world": column("world", with_value("elsewhere")),
+    "another world in the last row": column("world", with_value("elsewhere", -1)),
     "another agent": column("agent", lambda values: ["oracle"] * len(values)),
     "fewer rows": lambda table: table.slice(0, len(table) - 1),
     "no rows": lambda table: table.slice(0, 0),
