@@ -105,10 +105,9 @@ class Shelf:
         self.strangers.discard(name)
         words, runs, key = _said_by(name)
         if runs and self.find(key) == self.folder / name:
-            self._ledger.remove(np.array([key], np.uint64))
+            self._ledger.remove(key)
         elif words and not runs and self._totals.pop(self._number(name), 0):
-            keys, files, runs_of = self._ledger.entries
-            self._ledger.remove(keys[(files == self._number(name)) & (runs_of == SHARED)])
+            self._ledger.remove_all(self._number(name), SHARED)
 
     def holding(self, wanted: Keys) -> list[Holding]:
         """The files that hold some of these units."""
