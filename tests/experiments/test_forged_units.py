@@ -243,6 +243,9 @@ SHARED = {
     "a unit listed twice": lambda table, index, details: (table, index | {"units": index["units"][16:] * 2}, details),
     "details of each other": lambda table, index, details: (table, index, details | {"units": details["units"][::-1]}),
     "details twice": lambda table, index, details: (table, index, details | {"units": details["units"][1:] * 2}),
+    "details of a third": lambda table, index, details: (
+        table, index, details | {"units": [*details["units"], details["units"][0]]},
+    ),
     "details of one": lambda table, index, details: (table, index, details | {"units": details["units"][1:]}),
     "a third unit": lambda table, index, details: (
         table, index | {"units": index["units"] + "0" * 16, "rows": [100, 100, 1]}, details,
