@@ -83,23 +83,17 @@ class Filing:
     def arrange(self, units: Sequence[Unit], keys: Keys) -> int:
         """Leave exactly these units in the table, as far as there are results; returns how many files were set aside.
 
-        Of a file that holds others too, the wanted part is written first, and then the file set aside: at every moment
-        some file holds the result. After an interruption the next start finds both, and sets the larger one aside.
+        Whatever holds anything else is set aside, and what is wanted of it brought back: at every moment some file
+        holds each result, and none twice in the table. After an interruption, this goes on where it stopped.
         """
         wanted = _Wanted(units, keys)
         with self._turn:
             others = self._table.holding_others(keys)
-            for holding in others:
-                self._clear(holding, wanted)
+            for name in others:
+                self._set_aside(self._table.folder / name)
             for holding in self._aside.holding(keys[~self._table.holds(keys)]):
                 self._bring_back(holding, wanted)
         return len(others)
-
-    def _clear(self, holding: Holding, wanted: _Wanted) -> None:
-        """Set a file of the table aside that holds other units than those wanted."""
-        path = self._table.folder / holding.name
-        if not len(holding.keys) or self._copy_part(path, holding.keys, wanted):
-            self._set_aside(path)
 
     def _bring_back(self, holding: Holding, wanted: _Wanted) -> None:
         """Move a file back into the table, or a copy of that part of it which is wanted."""
@@ -110,17 +104,10 @@ class Filing:
             self._forget(path)
             self._table.put(holding.name, holding.keys)
         else:
-            self._copy_part(path, holding.keys, wanted)
-
-    def _copy_part(self, path: Path, keys: Keys, wanted: _Wanted) -> bool:
-        """Add a file with some of the units in another to the table; returns False if that is broken, and rejected."""
-        try:
-            content = self._recent.open(path).part(keys)
-        except BrokenFileError as error:
-            self._reject(path, str(error))
-            return False
-        self.write(wanted.units(keys), keys, content)
-        return True
+            try:
+                self.write(wanted.units(holding.keys), holding.keys, self._recent.open(path).part(holding.keys))
+            except BrokenFileError as error:
+                self._reject(path, str(error))
 
     def _reject(self, path: Path, reason: str) -> None:
         if os.path.lexists(path):

@@ -129,6 +129,6 @@ def unpacked(details: bytes) -> bytes:
         text = unpacking.decompress(base64.b64decode(details, validate=True), LARGEST_DETAILS + 1)
     except (binascii.Error, zlib.error):
         raise ValueError("its details cannot be unpacked") from None
-    if len(text) > LARGEST_DETAILS or not unpacking.eof or unpacking.unused_data:
+    if not unpacking.eof or unpacking.unused_data:
         raise ValueError("its details are larger than those of such results can be, or cut off")
     return text

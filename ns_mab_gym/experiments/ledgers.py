@@ -71,14 +71,20 @@ class Ledger:
         """Add keys, with the same numbers beside all."""
         if len(self._recent) > MOST_RECENT:
             _ = self.entries
-        self._recent |= dict.fromkeys(keys.tolist(), (file, runs))
-
-    def remove(self, keys: Keys) -> None:
-        """Remove keys, if they are there."""
         for key in keys.tolist():
-            self._recent.pop(key, None)
-            if (place := self._place(key)) is not None:
-                self._sorted.files[place] = GONE
+            self.remove(key)  # else it would be found again when the new one is removed
+            self._recent[key] = file, runs
+
+    def remove(self, key: int) -> None:
+        """Remove a key, if it is there."""
+        self._recent.pop(key, None)
+        if (place := self._place(key)) is not None:
+            self._sorted.files[place] = GONE
+
+    def remove_all(self, file: int, runs: int) -> None:
+        """Remove all keys that have these numbers beside them."""
+        self._recent = {key: numbers for key, numbers in self._recent.items() if numbers != (file, runs)}
+        self._sorted.files[(self._sorted.files == file) & (self._sorted.runs == runs)] = GONE
 
     def _place(self, key: int) -> int | None:
         """Where a key is among those that are sorted in."""

@@ -105,10 +105,9 @@ class Shelf:
         self.strangers.discard(name)
         words, runs, key = _said_by(name)
         if runs and self.find(key) == self.folder / name:
-            self._ledger.remove(np.array([key], np.uint64))
+            self._ledger.remove(key)
         elif words and not runs and self._totals.pop(self._number(name), 0):
-            keys, files, runs_of = self._ledger.entries
-            self._ledger.remove(keys[(files == self._number(name)) & (runs_of == SHARED)])
+            self._ledger.remove_all(self._number(name), SHARED)
 
     def holding(self, wanted: Keys) -> list[Holding]:
         """The files that hold some of these units."""
@@ -117,14 +116,12 @@ class Shelf:
         shared = self._in_shared(mine).items()
         return [*alone, *(Holding(self._texts[file], keys, len(keys) == self._totals[file]) for file, keys in shared)]
 
-    def holding_others(self, wanted: Keys) -> list[Holding]:
-        """The files that hold anything but these units, and everything else that is here."""
+    def holding_others(self, wanted: Keys) -> list[str]:
+        """The names of the files that hold anything but these units, and of everything else that is here."""
         mine = self._mine(wanted)
-        others = [*self.strangers, *(each.name for each in self._alone(~mine))]
         kept = self._in_shared(mine)
-        shared = ((self._texts[file], kept.get(file, NOTHING), total) for file, total in self._totals.items())
-        mixed = (Holding(name, keys, False) for name, keys, total in shared if len(keys) < total)
-        return [*(Holding(name, NOTHING, False) for name in others), *mixed]
+        mixed = (self._texts[file] for file, total in self._totals.items() if len(kept.get(file, NOTHING)) < total)
+        return [*self.strangers, *(each.name for each in self._alone(~mine)), *mixed]
 
     def _mine(self, wanted: Keys) -> npt.NDArray[np.bool_]:
         return among(self._ledger.entries.keys, np.sort(wanted))

@@ -118,8 +118,6 @@ class UnitFile:
             raise BrokenFileError("holds another result than its name says")
         with _doubted():
             rows = self._rows[place]
-            if self.footer.rows[place] % unit.runs or self.footer.rows[place] > most_rows(unit):
-                raise ValueError("it has more or fewer rows than the unit")
             regret = self._numbers["regret"][rows].reshape(unit.runs, -1).copy()  # a view would keep the whole file
             rounds = self._numbers["round"][rows][: regret.shape[1]].copy()
             block = runs_from(unit, code, self._details["units"][place], rounds, regret)

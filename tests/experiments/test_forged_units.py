@@ -243,6 +243,9 @@ SHARED = {
     "a unit listed twice": lambda table, index, details: (table, index | {"units": index["units"][16:] * 2}, details),
     "details of each other": lambda table, index, details: (table, index, details | {"units": details["units"][::-1]}),
     "details twice": lambda table, index, details: (table, index, details | {"units": details["units"][1:] * 2}),
+    "details of a third": lambda table, index, details: (
+        table, index, details | {"units": [*details["units"], details["units"][0]]},
+    ),
     "details of one": lambda table, index, details: (table, index, details | {"units": details["units"][1:]}),
     "a third unit": lambda table, index, details: (
         table, index | {"units": index["units"] + "0" * 16, "rows": [100, 100, 1]}, details,
@@ -255,6 +258,17 @@ SHARED = {
 def test_units_that_share_a_file_cannot_have_what_is_of_each_other(store, units, unit, told, forged):
     forge(store.path(unit), *forged(*opened_up(store.path(unit))))
     assert_set_aside(store, units, unit, told)
+
+
+@pytest.mark.parametrize("units", ["shared"], indirect=True)
+@pytest.mark.parametrize("piece", ["rows", "units"])
+def test_an_index_that_was_changed_is_noticed(store, units, unit, told, piece):
+    """By its digest, which is as it was."""
+    table, index, details = opened_up(store.path(unit))
+    changed = {"rows": [60, 140], "units": index["units"][16:] + index["units"][:16]}
+    write(store.path(unit), table, json.dumps(index | {piece: changed[piece]}).encode(), packed(details))
+    assert_set_aside(store, units, unit, told)
+    assert "its contents are not those that were written" in told[0]
 
 
 @pytest.mark.parametrize("units", ["shared"], indirect=True)
@@ -297,6 +311,7 @@ COLUMNS = {
     "rounds that differ between runs": column("round", with_value(999, -1)),
     "other runs": column("run", lambda values: values + 1, pa.int32()),
     "another world": column("world", with_value("elsewhere")),
+    "another world in the last row": column("world", with_value("elsewhere", -1)),
     "another agent": column("agent", lambda values: ["oracle"] * len(values)),
     "fewer rows": lambda table: table.slice(0, len(table) - 1),
     "no rows": lambda table: table.slice(0, 0),

@@ -28,14 +28,19 @@ def test_a_ledger_is_a_dictionary(seed, recent, monkeypatch):
     ledger, plain = Ledger(entries(first)), dict(first)
     for number in range(60):
         keys = np.array(drawn(rng, rng.integers(6)), np.uint64)
-        match rng.integers(3):
+        match rng.integers(4):
             case 0:
                 ledger.put(keys, number, 7)
                 plain |= dict.fromkeys(keys.tolist(), (number, 7))
             case 1:
-                ledger.remove(keys)
-                plain = {key: pair for key, pair in plain.items() if key not in keys.tolist()}
+                for key in keys.tolist():
+                    ledger.remove(key)
+                    plain.pop(key, None)
             case 2:
+                file = int(rng.integers(number + 1))
+                ledger.remove_all(file, 7)
+                plain = {key: pair for key, pair in plain.items() if pair != (file, 7)}
+            case 3:
                 found = ledger.entries
                 assert found.keys.tolist() == sorted(plain)
                 pairs = zip(found.files.tolist(), found.runs.tolist(), strict=True)

@@ -168,7 +168,7 @@ def test_a_broken_file_is_told_when_a_part_of_it_is_wanted(opened, units, blocks
 
 
 def test_results_of_the_fewest_units_count_where_several_files_hold_them(tmp_path, opened, units, blocks):
-    """As after a kill between the writing of a part and the moving of the whole."""
+    """As when some were stored again."""
     opened().close()
     put(tmp_path / "out" / "units", 1, units[:4], blocks)
     put(tmp_path / "out" / "units", 2, units[:2], blocks)
