@@ -16,13 +16,14 @@ from .descriptions import read_toml
 from .identity import code_versions
 from .parsing import parse
 from .results import Results, collect
-from .runner import Outcome, run
+from .runner import Failure, Outcome, load, run
 from .store import Store, StoreError
 from .study import AgentEntry, Experiment, Study, WorldEntry
 
 __all__ = [
     "AgentEntry",
     "Experiment",
+    "Failure",
     "Outcome",
     "Results",
     "Store",
@@ -31,6 +32,7 @@ __all__ = [
     "WorldEntry",
     "code_versions",
     "collect",
+    "load",
     "parse",
     "read_toml",
     "run",

@@ -61,12 +61,12 @@ def failures_in_words(failures: Sequence[Failure], gaps: Sequence[Gap], units: i
 
 def write_failures(folder: Path, failures: Sequence[Failure]) -> None:
     """Write every failed unit, its errors in full, into a file of the folder; no file if nothing failed."""
-    path = folder / FILE
-    path.unlink(missing_ok=True)
-    if failures:
-        with written_atomically(path) as handle:
-            for line in _lines(failures):
-                handle.write(f"{escaped(line)}\n".encode())
+    if not failures:
+        (folder / FILE).unlink(missing_ok=True)
+        return
+    with written_atomically(folder / FILE) as handle:
+        for line in _lines(failures):
+            handle.write(f"{escaped(line)}\n".encode())
 
 
 def _lines(failures: Iterable[Failure]) -> Iterator[str]:

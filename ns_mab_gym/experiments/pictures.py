@@ -97,14 +97,15 @@ def draw(
         drawn_anew: the labels of worlds whose means differ from run to run.
     """
     folder.mkdir(exist_ok=True)
-    jobs: list[FigureJob | None] = []
+    drawn: list[Path] = []
     for figure in planned(results.study):
         if figure.sweep:
-            jobs.append(sweep_job(figure, sweeps_of(figure, results, drawn_anew), folder))
+            jobs = [sweep_job(figure, sweeps_of(figure, results, drawn_anew), folder)]
         else:
-            jobs.append(figure_job(figure, results, means, folder, drawn_anew))
-            jobs.append(alarm_job(figure, results, means, folder, drawn_anew))
-    return [path for job in jobs if job is not None for path in job()]
+            asked = (figure, results, means, folder, drawn_anew)
+            jobs = [figure_job(*asked), alarm_job(*asked)]
+        drawn += [path for job in jobs if job is not None for path in job()]
+    return drawn
 
 
 def figure_job(

@@ -31,7 +31,7 @@ def swept_on(results: Results, experiment: Experiment, world: WorldEntry, anew: 
         seeds = [env_seed for env_seed, _ in curves[agents[0].label].seeds[: INSTANCES if anew else 1]]
         others = {key: value for key, value in agents[0].kwargs.items() if key != parameter}
         marks = marked_values(agents[0].name, parameter, others, _known(world, seeds))
-        finals = [curves[agent.label].final for agent in agents]
+        finals = [curves[agent.label].final.copy() for agent in agents]  # so that the curves need not be held
         found.append(Swept(family, parameter, [agent.kwargs[parameter] for agent in agents], finals, marks))
     return found
 

@@ -14,7 +14,7 @@ __all__ = ["try_links"]
 
 PLACES = (
     ".lock", "README.txt", "units", "aside", "figures", "report.html", "summary.csv", "table.parquet", "detections.csv",
-    "figures/nsbandit-abrupt-v0-horizon-200-means.png", "units/x--y--0-24--0123456789abcdef.parquet",
+    "failures.txt",    "figures/nsbandit-abrupt-v0-horizon-200-means.png", "units/x--y--0-24--0123456789abcdef.parquet",
 )  # fmt: skip
 KINDS: dict[str, Callable[[Path, Path], None]] = {
     "link to a file": lambda path, victim: path.symlink_to(victim / "thesis.tex"),

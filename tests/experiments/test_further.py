@@ -1,12 +1,15 @@
 """Further runs: only of the agents whose first runs leave a claim open, beside the first runs, and found again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, code_versions
 from ns_mab_gym.experiments.claims import Claim, Verdict, decisions
 from ns_mab_gym.experiments.pipeline import Pipeline
 from ns_mab_gym.experiments.readings import Choice, Reading
+from ns_mab_gym.experiments.units import blocks_of
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 
@@ -117,6 +120,19 @@ def test_a_broken_further_block_is_reported_and_does_not_count(pipeline, judged,
     broken.write_bytes(b"nonsense")
     assert judged(pipeline())["close"].later.runs == 75
     assert "set aside, to be computed again" in capsys.readouterr().out
+
+
+def test_a_further_block_that_does_not_fit_the_first_ones_is_reported_and_does_not_count(
+    pipeline, judged, tmp_path, capsys
+):
+    judged(asked := pipeline(further=100))
+    [experiment] = asked.study.experiments
+    unit = blocks_of(replace(experiment, runs=100), experiment.worlds[0], experiment.agents[0])[-1]
+    with Store(tmp_path / "out", code_versions(print)) as store:
+        block = store.load(unit)
+        store.save(unit, replace(block, rounds=block.rounds * 2, pulls=block.pulls * 2))
+    assert judged(pipeline())["close"].later.runs == 75
+    assert "does not fit the other runs of this agent on this world; set aside" in capsys.readouterr().out
 
 
 def test_runs_that_decide_everything_ask_for_no_more(pipeline, judged, asked):

@@ -164,7 +164,7 @@ def test_the_folder_itself_may_be_a_link_to_another_disk(tmp_path, study, engine
     assert len(list((tmp_path / "disk" / "units").iterdir())) == 18
 
 
-WRITTEN = ("report.html", "summary.csv", "table.parquet", "detections.csv", "claims.json", "claims.md")
+WRITTEN = ("report.html", "summary.csv", "table.parquet", "detections.csv", "claims.json", "claims.md", "failures.txt")
 
 
 def test_reports_are_written_through_no_link(tmp_path, small_study, engine, elsewhere):

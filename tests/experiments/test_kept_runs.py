@@ -15,6 +15,7 @@ from ns_mab_gym.experiments import pipeline as pipelines
 from ns_mab_gym.experiments.kept_runs import KeptRuns, MissingRunsError, WithGaps
 from ns_mab_gym.experiments.leaderboard import board
 from ns_mab_gym.experiments.leaderboard.board_plan import plan_of
+from ns_mab_gym.experiments.leaderboard.board_table import divisions_of
 from ns_mab_gym.experiments.leaderboard.board_worlds import chosen_worlds
 from ns_mab_gym.experiments.leaderboard.contestants import zoo_and
 from ns_mab_gym.experiments.pipeline import Pipeline
@@ -174,3 +175,7 @@ def test_a_leaderboard_holds_final_regrets_alone(tmp_path, engine, loaded, monke
     board.Leaderboard(plan, tmp_path / "out", engine, 1).run()
     assert loaded[1] == len(units_of(plan.study()))  # one pass
     assert loaded[0] <= 4
+    divisions, totals = divisions_of(plan, collect(plan.study(), lambda unit: compute(unit, engine, None)))
+    assert {each.name for each in divisions} == {"informed", "blind"}
+    assert all(final.base is None for each in divisions for final in (*each.finals.values(), *each.references.values()))
+    assert totals.steps == sum(1_000 * unit.runs for unit in units_of(plan.study()))
