@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..agents.core.arguments import nearest
 from ..agents.core.memory_limits import ensure_fits
 from ..agents.core.registry import looks_like_path
-from ..agents.core.zoo import AGENTS, make
+from ..agents.core.zoo import AGENTS, check_parameters, kind, make
 from ..envs import ENV_IDS
 from ..envs.bandit import NSBanditEnv
 from ..kept_files import KeptFile
@@ -103,6 +103,7 @@ def _check_player(agent: AgentEntry, env: Env) -> None:
         bandit = env.unwrapped
         if not isinstance(bandit, NSBanditEnv):
             return  # played through the generic loop, which checks it
+        check_parameters(f"agent {player!r}", kind(player), parameters)
         player = make(player, knowledge=known_of(_instance(env, 0), bandit.world, bandit.law), **parameters)
     check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
 

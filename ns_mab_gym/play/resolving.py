@@ -43,6 +43,8 @@ def as_env(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
         others = {key: value for key, value in kwargs.items() if key not in own}
         return gym.make("NSBandit-v0", world=catalogue.make("table", **given, **own), **others)
     if isinstance(env, str):
+        if env.startswith(":"):
+            raise ValueError(f"an id of Gymnasium is 'Name-v0' or 'module:Name-v0', got {shown(env)}")
         return gym.make(env, **kwargs)
     if not isinstance(env, gym.Env):
         raise TypeError(

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -294,12 +295,26 @@ def forged_at_random(rng, table, about):
             keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))
             key = keys[rng.integers(len(keys))]
             if step == steps - 1 or not isinstance(inner[key], dict | list):
-                inner[key] = HOSTILE[rng.integers(len(HOSTILE))]
+                inner[key] = copy.deepcopy(HOSTILE[rng.integers(len(HOSTILE))])
             else:
                 inner = inner[key]
     if rng.random() < 0.3:
         table = list(COLUMNS.values())[rng.integers(len(COLUMNS))](table)
     return table, about
+
+
+def test_a_link_that_took_the_place_of_a_file_since_it_was_found_is_not_followed(store, unit, tmp_path):
+    path = store.path(unit)
+    path.rename(tmp_path / "elsewhere.parquet")
+    path.symlink_to(tmp_path / "elsewhere.parquet")
+    with pytest.raises(parquet.BrokenFileError, match="is broken or cut off"):
+        parquet.from_parquet(path, unit, "v1")
+
+
+def test_a_file_that_is_larger_than_any_result_is_not_read(store, unit, told):
+    os.truncate(store.path(unit), 10**12)  # which takes no room on the disk
+    assert store.load(unit) is None
+    assert "it is larger than such a result can be" in told[0]
 
 
 def test_hostile_unit_files_are_set_aside_or_hold_what_a_run_can_give(store, unit, block, told, guests, watched):
