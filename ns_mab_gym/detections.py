@@ -37,6 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .agents.core.arguments import shown
 from .agents.parts.alarms import CAPACITY
 from .means import Floats, Ints, Mask, as_means, breakpoints
 from .run_intervals import Interval, mean_of, share_of
@@ -215,6 +216,8 @@ def scorecard(runs: Runs, means: npt.ArrayLike | Sequence[npt.ArrayLike] | Calla
         ValueError: if the agent logs no alarms, if the means do not fit the runs, or if the means change more than ten
             times and more often than once in 50 rounds: drifting means have no breakpoints to score.
     """
+    if not isinstance(runs, Runs):
+        raise TypeError(f"runs are what ns_mab_gym.simulate returns, got {shown(runs)}")
     return score(runs, [changes_of(each) for each in _matrices(means, len(runs))])
 
 
@@ -222,11 +225,20 @@ def _matrices(means: Any, runs: int) -> Iterable[Any]:
     """One matrix for each run, or a single one for all."""
     if callable(means):
         return map(means, range(runs))  # one at a time: all of them may not fit the memory
-    if np.ndim(means[0]) < 2:
+    if not _are_matrices(means):
         return [means]
     if len(means) != runs:
         raise ValueError(f"there are {runs} runs and {len(means)} matrices of means; give one for each run, or one")
     return list(means)
+
+
+def _are_matrices(means: Any) -> bool:
+    if isinstance(means, np.ndarray):
+        return means.ndim == 3
+    try:
+        return isinstance(means, list | tuple) and len(means) > 0 and np.ndim(means[0]) == 2
+    except ValueError:  # of lists that differ in length, which are no matrix
+        return False
 
 
 def changes_of(means: npt.ArrayLike) -> Changes:

@@ -116,7 +116,10 @@ def block_size(n_arms: int, most: int) -> int:
 
 
 def blocks(means: Floats, overlap: int = 0) -> Iterator[tuple[slice, Floats]]:
-    """Yield blocks of rows as slices and contiguous (K, B) arrays; neighbouring blocks share ``overlap`` rows."""
+    """Yield blocks of rows as slices and contiguous (K, B) arrays; neighbouring blocks share ``overlap`` rows.
+
+    The arrays are to be read only: where the means lie in memory as they do, they are the means themselves.
+    """
     size = block_size(means.shape[1], BLOCK)
     for start in range(0, max(len(means) - overlap, 1), size):
         rows = slice(start, min(start + size + overlap, len(means)))

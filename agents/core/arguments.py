@@ -12,7 +12,8 @@ from __future__ import annotations
 import difflib
 import math
 import operator
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ __all__ = [
     "MOST",
     "SMALLEST",
     "as_integer",
+    "by_name",
     "choice",
     "fraction",
     "known_parameters",
@@ -29,6 +31,7 @@ __all__ = [
     "number",
     "positive",
     "positive_int",
+    "seed_number",
     "shown",
 ]
 
@@ -41,13 +44,14 @@ LONG = 200  # characters, at which the text of a given value is cut
 
 
 def shown(given: object) -> str:
-    """What was given, as error messages show it: its ``repr``, cut if it is long.
+    """What was given, as error messages show it: its ``repr`` in one line, cut if it is long.
 
-    >>> shown("a"), shown(10**5000)
-    ("'a'", 'an integer of 16610 bits')
+    >>> shown("a"), shown(10**5000), shown(np.zeros((2, 1)))
+    ("'a'", 'an integer of 16610 bits', 'array([[0.], [0.]])')
     """
     try:
         text = repr(given)
+        text = " ".join(text.split()) if "\n" in text else text
     except Exception:  # whatever somebody's own class may raise; and Python does not spell integers of 4 300 digits
         return f"an integer of {given.bit_length()} bits" if isinstance(given, int) else f"a {type(given).__name__}"
     return text if len(text) <= LONG else f"{text[:LONG]}…"
@@ -60,7 +64,7 @@ def nearest(given: object, allowed: Iterable[str]) -> str:
     "did you mean 'window'? choose one of 'window', 'xi'"
     """
     words = list(allowed)
-    close = difflib.get_close_matches(str(given), words, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(given, words, n=1, cutoff=0.5) if isinstance(given, str) else []
     guess = [f"did you mean {close[0]!r}?"] if close else []
     every = [f"choose one of {', '.join(map(repr, words))}"] if not close or 1 < len(words) <= FEW else []
     return " ".join([*guess, *every])
@@ -81,6 +85,24 @@ def known_parameters(owner: str, given: Iterable[str], allowed: Collection[str])
             close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
             hint = f"did you mean {close[0]!r}? " if close else ""
             raise TypeError(f"{owner} has no parameter {name!r}; {hint}{takes}")
+
+
+def seed_number(given: object, what: str = "seed") -> int | None:
+    """The given seed, an integer of at least 0 of any size; None stands for a fresh one."""
+    return None if given is None else positive_int(what, given, least=0, most=None)
+
+
+def by_name(what: str, given: object) -> dict[str, Any]:
+    """The given values by their names; none if None is given.
+
+    >>> by_name("env_kwargs", {"horizon": 100}), by_name("env_kwargs", None)
+    ({'horizon': 100}, {})
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise TypeError(f"{what} must be a dictionary of values by their names, got {shown(given)}")
+    return dict(given)
 
 
 def as_integer(given: object) -> int:

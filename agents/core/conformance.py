@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import positive_int, shown
+from .memory_limits import ensure_fits
 from .protocol import AgentProtocol
 
 __all__ = ["AgentCheckError", "check_agent"]
@@ -27,9 +29,14 @@ def check_agent(agent: AgentProtocol, n_arms: int, *, rounds: int = 200) -> None
         n_arms: the number of arms that it was made for.
         rounds: how long to play.
     """
+    n_arms = positive_int("n_arms", n_arms, least=2)
+    rounds = positive_int("rounds", rounds)
+    ensure_fits(f"{n_arms:,} arms", 64 * n_arms, "check the agent with fewer")
     missing = [name for name in ("reset", "act", "observe") if not callable(getattr(agent, name, None))]
     if missing:
-        raise AgentCheckError(f"{agent!r} has no method {', '.join(f'{m}()' for m in missing)}; it needs all three")
+        raise AgentCheckError(
+            f"{shown(agent)} has no method {', '.join(f'{m}()' for m in missing)}; it needs all three"
+        )
     problems: list[str] = []
     try:
         first = _play(agent, n_arms, rounds, 1, problems)
@@ -44,7 +51,7 @@ def check_agent(agent: AgentProtocol, n_arms: int, *, rounds: int = 200) -> None
     except Exception as error:
         problems.append(f"it raised {type(error).__name__}: {error}")
     if problems:
-        raise AgentCheckError("\n".join([f"{agent!r}:", *(f"- {p}" for p in dict.fromkeys(problems))]))
+        raise AgentCheckError("\n".join([f"{shown(agent)}:", *(f"- {p}" for p in dict.fromkeys(problems))]))
 
 
 def _play(agent: AgentProtocol, n_arms: int, rounds: int, seed: int, problems: list[str]) -> list[int]:
@@ -80,7 +87,9 @@ def _checked_arm(arm: Any, n_arms: int) -> int:
             raise TypeError
         index = operator.index(arm)
     except TypeError:
-        raise AgentCheckError(f"act() returned {arm!r}; it must return an integer from 0 to {n_arms - 1}") from None
+        raise AgentCheckError(
+            f"act() returned {shown(arm)}; it must return an integer from 0 to {n_arms - 1}"
+        ) from None
     if not 0 <= index < n_arms:
         raise AgentCheckError(f"act() returned {index}; it must return an integer from 0 to {n_arms - 1}")
     return index

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from .admission import Facts, check_state
-from .arguments import LARGEST_REWARD, MOST, as_integer, positive_int, shown
+from .arguments import LARGEST_REWARD, MOST, as_integer, positive_int, seed_number, shown
 from .arms import whole_arm
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
@@ -88,9 +88,9 @@ class Agent(ABC):
         try:
             if self.n_arms > MANY_ARMS:
                 ensure_fits(f"{self.name} for {self.n_arms:,} arms", LEAN * self.n_arms, "take fewer arms")
+            vars(self).update((k, v.item()) for k, v in self.parameters.items() if isinstance(v, np.generic))
             with checking_types(type(self), self.parameters):
                 self._check()
-                vars(self).update((k, bool(v)) for k, v in self.parameters.items() if isinstance(v, np.bool_))
                 self.reset()  # which makes the parts of an agent: they have checks of their own
             check_types(type(self), self.parameters)
         except ArithmeticError:
@@ -129,7 +129,7 @@ class Agent(ABC):
 
     def reset(self, seed: int | None = None) -> None:
         """Forget everything and restart the agent's own generator from the seed."""
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed_number(seed))
         self.state = self._fitting_state()
         if type(self.state) not in RULES and type(self).act is Agent.act:
             state = type(self.state).__name__
@@ -224,17 +224,20 @@ class Agent(ABC):
         try:
             index = as_integer(arm)
         except TypeError:
-            raise TypeError(f"an arm must be an integer from 0 to {self.n_arms - 1}, got {arm!r}") from None
+            raise TypeError(f"an arm must be an integer from 0 to {self.n_arms - 1}, got {shown(arm)}") from None
         if not 0 <= index < self.n_arms:
-            raise ValueError(f"an arm must be an integer from 0 to {self.n_arms - 1}, got {index}")
+            raise ValueError(f"an arm must be an integer from 0 to {self.n_arms - 1}, got {shown(index)}")
         return index
 
     def _checked_mask(self, mask: Any) -> BoolArray:
-        checked = np.asarray(mask, dtype=np.bool_)
         if not self.handles_mask:
             raise ValueError(f"{self.name} has no rule for arms that cannot be played; use beta-swts or sw-ucb")
+        try:
+            checked = np.asarray(mask, dtype=np.bool_)
+        except Exception:  # lists of different lengths, or whatever somebody's own class raises
+            checked = np.zeros(0, np.bool_)
         if checked.shape != (self.n_arms,) or not checked.any():
-            raise ValueError(f"a mask needs {self.n_arms} truth values, at least one of them true, got {mask!r}")
+            raise ValueError(f"a mask needs {self.n_arms} truth values, at least one of them true, got {shown(mask)}")
         return checked
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib
 import re
-import reprlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .arguments import nearest
+from .arguments import nearest, shown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -74,14 +73,14 @@ class Registry(Mapping[str, type[Any]]):
     def add(self, name: str, target: type[Any] | str) -> None:
         """Add a name for a class, or for the ``package.module:Class`` where it is found."""
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise ValueError(f"a name is lower-case words joined by hyphens, such as 'my-own', got {name!r}")
+            raise ValueError(f"a name is lower-case words joined by hyphens, such as 'my-own', got {shown(name)}")
         if name in self.reserved:
             raise ValueError(f"{name!r} has a meaning of its own already; choose another name")
         if isinstance(target, str):
             if not looks_like_path(target):
                 raise ValueError(f"{name!r} must be a class or 'package.module:Class', got {target!r}")
         else:
-            self._checked(target)
+            self.checked(target)
         if not _same(self._targets.get(name, target), target):
             raise ValueError(f"{name!r} is taken by {self._targets[name]}; choose another name")
         self._targets[name] = target
@@ -118,13 +117,14 @@ class Registry(Mapping[str, type[Any]]):
             target = offered[name].value
         else:
             path = f"; one of your own is written 'package.module:Class' or added with {self.home}.register"
-            raise ValueError(f"unknown {self.what} {name!r}; {nearest(name, self.names())}{path}")
-        return self._checked(load_path(target) if isinstance(target, str) else target)
+            raise ValueError(f"unknown {self.what} {shown(name)}; {nearest(name, self.names())}{path}")
+        return self.checked(load_path(target) if isinstance(target, str) else target)
 
-    def _checked(self, kind: Any) -> type[Any]:
+    def checked(self, kind: Any) -> type[Any]:
+        """The given class, if it has all the methods that it needs."""
         if not isinstance(kind, type):
-            shown = reprlib.repr(kind)  # shortened: the whole of os.environ does not belong in a message
-            raise TypeError(f"{shown} is not a class; name the class of the {self.what} itself")
+            # The whole of os.environ does not belong in a message.
+            raise TypeError(f"{shown(kind):.60} is not a class; name the class of the {self.what} itself")
         if missing := [method for method in self.needs if not callable(getattr(kind, method, None))]:
             raise TypeError(f"{kind.__module__}:{kind.__qualname__} is no {self.what}: it has no {missing[0]}()")
         return kind

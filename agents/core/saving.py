@@ -80,7 +80,13 @@ def check_parameter(saved: Mapping[str, Any], key: str, mine: Any) -> None:
         return
     value = plain_value(saved, key)
     if not np.array_equal(value, mine):
-        raise ValueError(f"saved with {key} = {value!s:.200}, this agent has {mine!s:.200}; make it the same first")
+        raise ValueError(
+            f"saved with {key} = {_in_line(value)}, this agent has {_in_line(mine)}; make it the same first"
+        )
+
+
+def _in_line(value: Any) -> str:
+    return " ".join(f"{value!s:.200}".split())
 
 
 def saved_arrays(own: Mapping[str, npt.NDArray[Any]], saved: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import fields, replace
 from typing import Any
 
-from .arguments import known_parameters, positive_int
+from .arguments import known_parameters, positive_int, shown
 from .cards import Card, agent_card
 from .knowledge import Knowledge
 from .parameter_types import check_types, checking_types
@@ -81,11 +81,15 @@ def make(
         blind: whether the agent is told T and K alone, whatever the knowledge holds; its card says what it then does.
         parameters: parameters of the agent, which are then not tuned.
     """
-    agent = name if isinstance(name, type) else kind(name)
+    agent = AGENTS.checked(name) if isinstance(name, type) else kind(name)
     title = name if isinstance(name, str) else agent.__name__
     check_parameters(f"agent {title!r}", agent, parameters)
     if not isinstance(blind, bool):
-        raise TypeError(f"blind must be True or False, got {blind!r}; on the command line, write blind=true")
+        raise TypeError(f"blind must be True or False, got {shown(blind)}; on the command line, write blind=true")
+    if knowledge is not None and not isinstance(knowledge, Knowledge):
+        raise TypeError(
+            f"knowledge must be a Knowledge, as ns_mab_gym.theory.describe(means) returns it, got {shown(knowledge)}"
+        )
     known = knowledge or Knowledge()
     if n_arms is not None:
         known = replace(known, n_arms=positive_int("n_arms", n_arms, least=2))

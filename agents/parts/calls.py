@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.arguments import shown
+
 __all__ = ["read_call", "spell_call"]
 
 
@@ -23,7 +25,7 @@ def read_call(what: str, text: object) -> tuple[str, dict[str, Any]]:
     example = "cusum(threshold=5)" if what == "detector" else "kl-ucb(c=0)"
     advice = f"{what} must be a name, with options in brackets if it has any, as in {example!r}"
     if not isinstance(text, str):
-        raise TypeError(f"{advice}, got {text!r}")
+        raise TypeError(f"{advice}, got {shown(text)}")
     parts = re.fullmatch(r"\s*([^\s()]+)\s*(\(.*\))?\s*", text, re.S)
     if parts is None:
         unclosed = "; a bracket is not closed" if text.count("(") > text.count(")") else ""

@@ -21,6 +21,7 @@ __all__ = [
 
 # What the t of an index counts: the rounds with the coming one, the samples in memory, or the rounds since the arm was
 # last forgotten. They differ only where a detector makes an agent forget single arms.
+FARTHEST = 700.0  # log-odds: e to their power is a finite float
 COUNTING = {"rounds": 0, "samples": 1, "arm": 2}
 BY_ROUNDS, BY_SAMPLES, BY_ARM = COUNTING.values()
 
@@ -89,7 +90,8 @@ def log_odds_bound(p: float, negentropy: float, budget: float, guess: float) -> 
     """
     highest = p + math.sqrt(0.5 * budget)  # d(p, q) ≥ 2 (q − p)²
     z = guess
-    if not p + 0.1 * (highest - p) < 1.0 / (1.0 + math.exp(-min(max(z, -700.0), 700.0))) < highest:
+    near = p + 0.1 * (highest - p) < 1.0 / (1.0 + math.exp(-min(max(z, -FARTHEST), FARTHEST))) < highest
+    if not near or z > FARTHEST:  # from far beyond, one rounded step could end where q = p, and divide by zero
         z = (budget - negentropy) / (1.0 - p)  # d(p, q) ≥ negentropy + (1 − p) z
         if highest < 1.0:
             z = min(z, math.log(highest / (1.0 - highest)))

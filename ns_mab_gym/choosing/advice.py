@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import choice, positive_int
+from ..agents.core.arguments import choice, positive_int, shown
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.zoo import AGENTS, make
@@ -152,7 +152,7 @@ def recommend(
         tolerance: the race stops when no candidate can be better by more than this share.
         level: the probability with which the bounds of the race may fail.
     """
-    positive_int("seed", seed, least=0, most=None)
+    seed = positive_int("seed", seed, least=0, most=None)
     purse = Purse(seconds, least_runs(runs))
     arena = Arena(
         world, {**(env_kwargs or {}), **({} if reward is None else {"reward": reward})}, seed=seed, n_jobs=n_jobs
@@ -178,7 +178,7 @@ def _entrants(arena: Arena, agents: Sequence[str] | None) -> tuple[list[str], li
     """The agents that can play these rewards, and what is left out; agents that the user names must be able to."""
     if agents is not None:
         if isinstance(agents, str) or not agents:
-            raise ValueError(f"agents must be a list of names, such as ['beta-swts', 'glr-ts']; got {agents!r}")
+            raise ValueError(f"agents must be a list of names, such as ['beta-swts', 'glr-ts']; got {shown(agents)}")
         return list(dict.fromkeys(choice("agent", each, list(AGENTS)) for each in agents)), []
     assert arena.bandit is not None
     law, able, unable = arena.bandit.law, [], []

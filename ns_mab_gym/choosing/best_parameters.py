@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import positive_int
-from ..agents.core.zoo import check_parameters, kind, make
+from ..agents.core.arguments import positive_int, shown
+from ..agents.core.zoo import AGENTS, check_parameters, kind, make
 from ..student_t import Estimated, estimated
 from ..theory.text_tables import number, signed
 from .arena import Arena
@@ -156,7 +156,7 @@ def tune(
         tolerance: the race stops when no candidate can be better by more than this share.
         level: the probability with which the bounds of the race may fail.
     """
-    positive_int("seed", seed, least=0, most=None)
+    seed = positive_int("seed", seed, least=0, most=None)
     purse = Purse(budget, least_runs(runs))
     kind_of_agent(agent)
     arena = Arena(world, env_kwargs, seed=seed, n_jobs=n_jobs)
@@ -188,8 +188,8 @@ def least_runs(runs: int | None) -> int | None:
 def kind_of_agent(agent: Any) -> type[Any]:
     """The class of an agent that is given by name or as a class; raises a TypeError for anything else."""
     if not isinstance(agent, str | type):
-        raise TypeError(f"agent must be a name or a class, got {agent!r}; an object's parameters are set already")
-    return kind(agent) if isinstance(agent, str) else agent
+        raise TypeError(f"agent must be a name or a class, got {shown(agent)}; an object's parameters are set already")
+    return kind(agent) if isinstance(agent, str) else AGENTS.checked(agent)
 
 
 def formula_of(arena: Arena, agent: Any, space: Space, fixed: Mapping[str, Any]) -> Candidate | None:

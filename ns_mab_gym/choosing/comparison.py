@@ -71,8 +71,7 @@ def compare(
     >>> found.best().agent, found.agents
     ('ts', ['ts', 'random'])
     """
-    positive_int("runs", runs)
-    positive_int("seed", seed, least=0, most=None)
+    runs, seed = positive_int("runs", runs), positive_int("seed", seed, least=0, most=None)
     job_count(n_jobs)
     venues, competitors = venues_of(worlds), competitors_of(agents, blind=blind)
     _check_rounds(rounds, venues)

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from ..agents.core.arguments import shown
 from ..agents.core.registry import looks_like_path
 from ..agents.core.zoo import AGENTS, check_parameters, kind, names
 from ..kept_files import kept
@@ -75,6 +78,8 @@ def competitors_of(given: Any, *, blind: bool = False) -> list[Competitor]:
         given: see :func:`ns_mab_gym.compare`.
         blind: whether agents given by name or as a class are told T and K alone.
     """
+    if not isinstance(blind, bool | np.bool_):
+        raise TypeError(f"blind must be True or False, got {shown(blind)}")
     sweeps: list[tuple[Named, Sweep]] = []
     drafts = [draft for label, each in _each(given) for draft in _drafts(label, each, sweeps)]
     if not drafts:
@@ -140,7 +145,7 @@ def _drafts(label: str, given: Any, sweeps: list[tuple[Named, Sweep]]) -> list[D
         given = given.agent, given.parameters
     agent, parameters = given if _is_pair(given) else (given, {})
     if not isinstance(agent, str | type) and not _is_agent(agent):
-        raise TypeError(f"cannot compare {agent!r}; an agent is {ALLOWED}")
+        raise TypeError(f"cannot compare {shown(agent)}; an agent is {ALLOWED}")
     _check(agent, parameters)
     long = agent if isinstance(agent, str) else ""
     return [Draft(Named(_short(agent), _telling(agent, parameters), (), label, long), agent, dict(parameters))]
@@ -179,7 +184,7 @@ def _check(agent: Any, parameters: Mapping[str, Any]) -> None:
         return
     if not isinstance(agent, str | type):
         if parameters:
-            raise TypeError(f"parameters go with a name or a class; set those of {agent!r} when it is made")
+            raise TypeError(f"parameters go with a name or a class; set those of {shown(agent)} when it is made")
         return
     found = kind(agent) if isinstance(agent, str) else agent
     if missing := [method for method in NEEDS if not callable(getattr(found, method, None))]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..agents.core.arguments import shown
 from ..plain_texts import plain_text
 
 __all__ = ["Named", "in_words", "labels_of", "named_by", "reading"]
@@ -131,8 +132,8 @@ def named_by(given: Any, is_one: Callable[[Any], bool], what: str, allowed: str)
             yield label, each
     elif is_one(given):
         yield "", given
-    elif isinstance(given, Iterable):
+    elif isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
         for each in given:
             yield from named_by(each, is_one, what, allowed)
     else:
-        raise TypeError(f"cannot compare {given!r}; {what} is {allowed}")
+        raise TypeError(f"cannot compare {shown(given)}; {what} is {allowed}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..agents.core.arguments import choice
+from ..agents.core.arguments import choice, shown
 from ..agents.core.zoo import check_parameters, kind
 
 __all__ = ["SCALES", "SPACES", "UNTUNED", "Choices", "Dimension", "Range", "default_space", "grid", "read_space"]
@@ -183,7 +183,7 @@ def default_space(agent: Any, horizon: int | None, n_arms: int) -> Space:
 def read_space(agent: Any, given: Mapping[str, Any]) -> Space:
     """The user's space: of each parameter a list of values, or (low, high), or (low, high, scale)."""
     if not isinstance(given, Mapping) or not given:
-        raise ValueError(f"space must name at least one parameter, as in {{'window': (10, 1000)}}; got {given!r}")
+        raise ValueError(f"space must name at least one parameter, as in {{'window': (10, 1000)}}; got {shown(given)}")
     agent_kind = kind(agent) if isinstance(agent, str) else agent
     check_parameters(f"agent {agent!r}" if isinstance(agent, str) else agent_kind.__name__, agent_kind, given)
     return {name: _dimension(name, values) for name, values in given.items()}
@@ -196,7 +196,7 @@ def _dimension(name: str, given: Any) -> Dimension:
         return _range(name, *given)
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise TypeError(
-            f"space of {name} must be a list of values, or (low, high) or (low, high, scale); got {given!r}"
+            f"space of {name} must be a list of values, or (low, high) or (low, high, scale); got {shown(given)}"
         )
     values = tuple(dict.fromkeys(each.item() if isinstance(each, np.generic) else each for each in given))
     if not values:

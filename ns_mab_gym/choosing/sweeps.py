@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agents.core.arguments import as_integer, positive, positive_int
-from ..agents.core.zoo import check_parameters, kind
+from ..agents.core.arguments import as_integer, positive, positive_int, shown
+from ..agents.core.zoo import AGENTS, check_parameters, kind
 
 __all__ = ["Sweep", "geomspace", "sweep"]
 
@@ -53,14 +53,14 @@ def sweep(agent: Any, /, **parameters: Any) -> Sweep:
     (100, 316, 1000, 3162, 10000)
     """
     if not isinstance(agent, str | type):
-        raise TypeError(f"a sweep makes its agents: give a name or a class, got {agent!r}")
+        raise TypeError(f"a sweep makes its agents: give a name or a class, got {shown(agent)}")
     swept = [name for name, values in parameters.items() if isinstance(values, Sequence | np.ndarray | range)]
     swept = [name for name in swept if not isinstance(parameters[name], str)]
     if not swept:
         raise ValueError(f"nothing is swept: {USAGE}")
     if len(swept) > 1:
         raise ValueError(f"a sweep varies one parameter, got {' and '.join(swept)}; give two sweeps in a list")
-    check_parameters(f"agent {agent!r}", kind(agent) if isinstance(agent, str) else agent, parameters)
+    check_parameters(f"agent {agent!r}", kind(agent) if isinstance(agent, str) else AGENTS.checked(agent), parameters)
     (parameter,) = swept
     fixed = {name: value for name, value in parameters.items() if name != parameter}
     return Sweep(agent, parameter, _numbers(parameter, parameters[parameter]), fixed)
@@ -68,13 +68,13 @@ def sweep(agent: Any, /, **parameters: Any) -> Sweep:
 
 def _numbers(parameter: str, values: Any) -> tuple[Number, ...]:
     """The values as Python numbers, each once and in ascending order."""
-    plain = np.asarray(values).tolist() if isinstance(values, np.ndarray) else list(values)
+    plain = np.atleast_1d(values).tolist() if isinstance(values, np.ndarray) else list(values)
     plain = [value.item() if isinstance(value, np.generic) else value for value in plain]
     if not plain:
         raise ValueError(f"{parameter} has no values to sweep; {USAGE}")
     for value in plain:
         if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-            raise TypeError(f"a sweep varies a number, got {parameter} = {value!r}; compare such agents in a list")
+            raise TypeError(f"a sweep varies a number, got {parameter} = {shown(value)}; compare such agents in a list")
     return tuple(sorted(dict.fromkeys(plain)))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from ..agents.core.arguments import nearest
+from ..agents.core.arguments import nearest, shown
 from ..agents.core.knowledge import Knowledge
 from ..envs import ENV_IDS
 from ..envs.bandit import NSBanditEnv, drawn_means
@@ -151,7 +151,7 @@ def _draft(label: str, given: Any) -> Drafted:
     if _is_matrix(thing):
         rows = np.asarray(thing) if hasattr(thing, "__array__") else thing
         return Named("array", arguments, given=label), (_table(label or "array", rows=rows), arguments), None
-    raise TypeError(f"cannot compare {thing!r}; a world is {ALLOWED}")
+    raise TypeError(f"cannot compare {shown(thing)}; a world is {ALLOWED}")
 
 
 def _table(label: str, **source: Any) -> Table:

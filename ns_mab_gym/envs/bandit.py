@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium.error import InvalidAction, ResetNeeded
 
 from .. import rewards
-from ..agents.core.arguments import as_integer, choice, known_parameters
+from ..agents.core.arguments import as_integer, by_name, choice, known_parameters, shown
 from ..means import as_means, block_size
 from ..rewards import Law
 from ..worlds import catalogue
@@ -147,7 +147,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode; ``options={"means": matrix}`` plays the given (T, K) instance."""
-        options = options or {}
+        options = by_name("reset's options", options)
         known_parameters("reset's options", options, ("means",))
         given = options.get("means")
         if given is not None:  # checked first, so that a bad matrix leaves the running episode as it was
@@ -171,9 +171,9 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         try:
             arm = as_integer(action)
         except TypeError:
-            raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {action!r}") from None
+            raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {shown(action)}") from None
         if not 0 <= arm < k:
-            raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {arm}")
+            raise InvalidAction(f"an action must be an integer from 0 to {k - 1}, got {shown(arm)}")
         if not 0 <= t < horizon:
             over = f"the episode ended with round {horizon}" if t > 0 else "no episode has begun"
             raise ResetNeeded(f"{over}: call reset() before step()")

@@ -14,7 +14,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from ..agents.core.arguments import known_parameters, positive_int
+from ..agents.core.arguments import by_name, known_parameters, positive_int, seed_number, shown
 from ..agents.core.memory_limits import ensure_fits, grouped
 from ..rewards import Bernoulli, Gaussian, Law
 from .bandit import NSBanditEnv, Observation, checked_means, drawn_means, streams
@@ -122,7 +122,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode in every sub-environment; ``options={"means": …}`` plays the given instances."""
-        options = options or {}
+        options = by_name("reset's options", options)
         known_parameters("reset's options", options, ("means",))
         given = None if (means := options.get("means")) is None else self._given(means)
         self._seed(seed)
@@ -138,11 +138,16 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             )
         return [checked_means(matrix, self.world, self.law) for matrix in means]
 
+    def _seeds(self, given: Any) -> list[int | None]:
+        if given is None:
+            return [None] * self.num_envs
+        if isinstance(given, list | tuple | range) or (isinstance(given, np.ndarray) and given.ndim > 0):
+            return [seed_number(each, "each of the seeds") for each in given]
+        first = positive_int("seed", given, least=0, most=None, hint="or give a list, one for each sub-environment")
+        return [first + i for i in range(self.num_envs)]
+
     def _seed(self, seed: int | Sequence[int | None] | None) -> None:
-        if seed is None:
-            seeds: list[int | None] = [None] * self.num_envs
-        else:
-            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
+        seeds = self._seeds(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"a list of seeds must have one for each of the {self.num_envs} envs, got {len(seeds)}")
         if not self._generators:
@@ -206,9 +211,12 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
     def _checked(self, actions: npt.ArrayLike) -> IntArray:
         if self._t < 0:
             raise ResetNeeded("no episode has begun: call reset() before step()")
-        arms = np.asarray(actions)
         k = self.world.n_arms
         wanted = f"actions must be {self.num_envs} integers from 0 to {k - 1}, one per sub-environment"
+        try:
+            arms = np.asarray(actions)
+        except Exception:  # lists of different lengths, or whatever somebody's own class raises
+            raise InvalidAction(f"{wanted}; got {shown(actions)}") from None
         if arms.shape != (self.num_envs,) or arms.dtype.kind not in "iu":
             raise InvalidAction(f"{wanted}; got {arms.dtype} of shape {arms.shape}")
         if arms.min() < 0 or arms.max() >= k:

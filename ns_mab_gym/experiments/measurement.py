@@ -108,7 +108,7 @@ def compare(
     means: npt.ArrayLike, agent: str = "beta-swts", *, runs: int = 20, seed: int = 0, ratio: float = 1.5
 ) -> Comparison:
     """Measure a grid of windows from 20 to T, and the recommended one, and say what the recommendation loses."""
-    positive_int("runs", runs)
+    runs = positive_int("runs", runs)
     matrix = as_means(means)
     recommended = recommend_window(matrix, agent)
     grid = window_grid(len(matrix), least=20, ratio=ratio)

@@ -14,7 +14,7 @@ from ..agents.core.arguments import nearest
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.memory_limits import ensure_fits
 from ..agents.core.registry import looks_like_path
-from ..agents.core.zoo import AGENTS, make
+from ..agents.core.zoo import AGENTS, check_parameters, kind, make
 from ..envs import ENV_IDS
 from ..envs.bandit import NSBanditEnv
 from ..kept_files import KeptFile
@@ -108,6 +108,7 @@ def _check_player(agent: AgentEntry, env: Env) -> None:
     if isinstance(player, str):
         if not isinstance(env.unwrapped, NSBanditEnv):
             return  # played through the generic loop, which checks it
+        check_parameters(f"agent {player!r}", kind(player), parameters)
         player = make(player, knowledge=_known(env), **parameters)
     check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
 

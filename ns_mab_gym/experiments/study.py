@@ -190,7 +190,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Check all that can be checked without building a world."""
-        positive_int("runs", self.runs)
+        object.__setattr__(self, "runs", positive_int("runs", self.runs))
         _bounded("seed", positive_int("seed", self.seed, least=0, most=None), 128)
         plain_text("reference", self.reference)
         _distinct("world", (world.label for world in self.worlds))

@@ -9,6 +9,8 @@ from contextlib import closing, contextmanager
 from itertools import count
 from typing import Any, Protocol, TextIO
 
+from ..agents.core.arguments import shown
+
 __all__ = ["BarCounter", "Counter", "LineCounter", "Progress", "counter_for", "counting", "speed"]
 
 Progress = bool | Callable[[int, int], None]  # what users pass as ``progress``
@@ -152,7 +154,7 @@ def counting(progress: Progress, total: int, noun: str) -> Iterator[Callable[[in
         noun: what they are.
     """
     if not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"progress must be True, False or a function of (done, total), got {progress!r}")
+        raise TypeError(f"progress must be True, False or a function of (done, total), got {shown(progress)}")
     if progress is True:
         with closing(counter_for(sys.stderr, noun)) as counter:
             counter.start(0, total)

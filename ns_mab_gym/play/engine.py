@@ -12,7 +12,7 @@ from typing import Any, Literal
 import gymnasium as gym
 import numpy.typing as npt
 
-from ..agents.core.arguments import positive_int
+from ..agents.core.arguments import by_name, positive_int
 from ..envs.bandit import NSBanditEnv
 from ..runs import Runs
 from ..worlds.world import World
@@ -69,14 +69,14 @@ def simulate(
         progress: True shows how many runs are done, on the standard error stream; or a function of your own, called
             with that number and the number of all runs.
     """
-    positive_int("runs", runs)
-    positive_int("seed", seed, least=0, most=None)
-    positive_int("first_run", first_run, least=0)
+    runs = positive_int("runs", runs)
+    seed = positive_int("seed", seed, least=0, most=None)
+    first_run = positive_int("first_run", first_run, least=0)
     recording = Recording(record, rounds)
     jobs = job_count(n_jobs)
     recording.ensure_room(runs)
-    player, parameters = as_agent(agent, agent_kwargs or {})
-    made = as_env(env, env_kwargs or {})
+    player, parameters = as_agent(agent, by_name("agent_kwargs", agent_kwargs))
+    made = as_env(env, by_name("env_kwargs", env_kwargs))
     if hasattr(player, "wrap"):  # a learner needs the environment wrapped as in training
         made = player.wrap(made)
     first_action(made)

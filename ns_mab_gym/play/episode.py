@@ -11,14 +11,16 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
+from ..agents.core.arguments import positive_int, seed_number, shown
 from ..agents.core.arms import UnplayableArmError, playable
 from ..agents.core.protocol import Agent, AgentProtocol
 from ..agents.parts.alarms import alarms_of, log_in
 
-__all__ = ["Trajectory", "check_match", "first_action", "run_episode", "seed_pair"]
+__all__ = ["Trajectory", "check_match", "check_plays", "first_action", "run_episode", "seed_pair"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+PAIR = "or give a pair, the environment's seed and the agent's"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def run_episode(
     start = first_action(env)
     n_arms = int(env.action_space.n)  # type: ignore[attr-defined]
     check_match(env, agent)
-    env_seed, agent_seed = seed_pair(int(seed)) if isinstance(seed, int | np.integer) else seed or (None, None)
+    env_seed, agent_seed = _seeds(seed)
     observation, info = env.reset(seed=env_seed)
     agent.reset(seed=agent_seed)
     arms, rewards, gaps = array("q"), array("d"), array("d")  # lists would take four times the memory
@@ -107,8 +109,26 @@ def run_episode(
     return replace(played, alarms=alarms)
 
 
+def _seeds(given: Any) -> tuple[int | None, int | None]:
+    """The environment's and the agent's seed, given as a pair of them, as one number, or as None for fresh ones."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return seed_number(given[0], "the environment's seed"), seed_number(given[1], "the agent's seed")
+    number = positive_int("seed", given, least=0, most=None, hint=PAIR) if given is not None else None
+    return (None, None) if number is None else seed_pair(number)
+
+
+def check_plays(agent: Any) -> None:
+    """Raise an error if this is neither an agent nor a class of agents."""
+    if not all(callable(getattr(agent, method, None)) for method in ("reset", "act", "observe")):
+        raise TypeError(
+            f"an agent is a name, or has the methods reset, act and observe (or is a class of such), got "
+            f"{shown(agent)}; ns_mab_gym.agents.names() lists the names"
+        )
+
+
 def check_match(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:
     """Raise an error before the run if the agent cannot play this environment."""
+    check_plays(agent)
     n_actions, n_arms = int(env.action_space.n), getattr(agent, "n_arms", None)  # type: ignore[attr-defined]
     if n_arms is not None and n_arms != n_actions:
         raise ValueError(f"the agent was made for {n_arms} arms, the environment has {n_actions}")
@@ -137,6 +157,8 @@ def _has(env: gym.Env[Any, Any], attribute: str) -> bool:
 
 def first_action(env: gym.Env[Any, Any]) -> int:
     """The first action of a discrete action space; raises an error for any other space."""
+    if not isinstance(env, gym.Env):
+        raise TypeError(f"an environment is what gym.make returns, got {shown(env)}")
     if not isinstance(env.action_space, gym.spaces.Discrete):
         raise TypeError(f"a bandit agent needs a Discrete action space, {env} has {env.action_space}")
     return int(env.action_space.start)

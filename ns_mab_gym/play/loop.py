@@ -29,9 +29,9 @@ def law_code(law: Law) -> tuple[int, float] | None:
     if type(law) is Bernoulli:
         return BERNOULLI, 0.0
     if type(law) is Gaussian:
-        return GAUSSIAN, law.scale
+        return GAUSSIAN, float(law.scale)
     if type(law) is Beta:
-        return BETA, law.concentration
+        return BETA, float(law.concentration)
     return None
 
 

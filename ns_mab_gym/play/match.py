@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gymnasium.utils import seeding
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
+from ..agents.core.arguments import shown
 from ..agents.core.arms import UnplayableArmError, spelled_arm
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.zoo import check_parameters, kind, make
@@ -75,7 +76,7 @@ class Match:
             return f"the environment is wrapped in {wrapper}"
         if law_code(self.bandit.law) is None:
             return f"the reward law {self.bandit.law!r} has no compiled form"
-        return None if _plays_a_rule(self.kind) else f"{self.agent!r} has no compiled form"
+        return None if _plays_a_rule(self.kind) else f"{shown(self.agent)} has no compiled form"
 
     @property
     def kind(self) -> type:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import choice, positive_int
+from ..agents.core.arguments import choice, positive_int, shown
 from ..agents.core.memory_limits import ensure_fits, grouped
 from ..runs import Runs
 from .episode import Trajectory
@@ -37,6 +37,12 @@ class Recording:
     def __post_init__(self) -> None:
         """Refuse words that mean nothing, and rounds beside a word that has chosen them already."""
         choice("record", self.what, RECORDS)
+        if self.rounds is not None and not (
+            isinstance(self.rounds, Collection) and getattr(self.rounds, "ndim", 1) == 1
+        ):
+            raise TypeError(
+                f"rounds must be a list of numbers of rounds, such as [100, 1000], got {shown(self.rounds)}"
+            )
         if self.what == "regret" and self.rounds is not None:
             raise ValueError(
                 'record="regret" keeps the regret after every round, and rounds= chooses some of them; '
@@ -57,9 +63,8 @@ class Recording:
             n_arms: their arms; at least two.
         """
         rounds = horizon or 1
-        noted = (
-            rounds if self.what == "regret" else min(rounds, POINTS if self.rounds is None else np.size(self.rounds))
-        )
+        asked = POINTS if self.rounds is None else len(self.rounds)
+        noted = rounds if self.what == "regret" else min(rounds, asked)
         each = RUN_BYTES + 16 * n_arms + 8 * noted + (16 * rounds if self.what == "all" else 0)
         length = "" if horizon is None else f" of {grouped(horizon)} rounds"
         instead = "play" if self.what == "curve" else 'use record="curve", or play'

@@ -8,11 +8,12 @@ from typing import Any
 
 import gymnasium as gym
 
-from ..agents.core.arguments import known_parameters
+from ..agents.core.arguments import known_parameters, shown
 from ..agents.core.registry import load_path, looks_like_path
 from ..means import as_means
 from ..worlds import catalogue
 from ..worlds.world import World
+from .episode import check_plays
 
 __all__ = ["MODELS", "as_agent", "as_env", "names_a_world"]
 
@@ -42,11 +43,13 @@ def as_env(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
         others = {key: value for key, value in kwargs.items() if key not in own}
         return gym.make("NSBandit-v0", world=catalogue.make("table", **given, **own), **others)
     if isinstance(env, str):
+        if env.startswith(":"):
+            raise ValueError(f"an id of Gymnasium is 'Name-v0' or 'module:Name-v0', got {shown(env)}")
         return gym.make(env, **kwargs)
     if not isinstance(env, gym.Env):
         raise TypeError(
-            f"env must be an id, a world or an environment, got {env!r}; means are given as an array of T rows and K "
-            f"columns, or as the path of a file that holds one ({', '.join(TABLES)})"
+            f"env must be an id, a world or an environment, got {shown(env)}; means are given as an array of T rows "
+            f"and K columns, or as the path of a file that holds one ({', '.join(TABLES)})"
         )
     if kwargs:
         raise TypeError("env_kwargs go with an id or a world; this environment is already made")
@@ -58,7 +61,7 @@ def _env_of_world(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
     own = {} if world else {key: kwargs[key] for key in _parameters(env) if key in kwargs}
     others = {key: value for key, value in kwargs.items() if key not in own}
     if "world" in others:
-        raise TypeError(f"{env!r} is a world already; leave out world={others['world']!r}")
+        raise TypeError(f"{shown(env)} is a world already; leave out world={shown(others['world'])}")
     made = world or (env(**own) if isinstance(env, type) else catalogue.make(env, **own))
     return gym.make("NSBandit-v0", world=made, **others)
 
@@ -84,7 +87,10 @@ def _parameters(world: Any) -> tuple[str, ...]:
 
 def as_agent(agent: Any, kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The agent, or its name or class, with the parameters that remain to be passed; a saved model is loaded."""
-    if not isinstance(agent, str) or agent not in MODELS:
+    if not isinstance(agent, str):
+        check_plays(agent)
+        return agent, dict(kwargs)
+    if agent not in MODELS:
         return agent, dict(kwargs)
     path, allowed = MODELS[agent]
     known_parameters(f"agent {agent!r}", kwargs, allowed)

@@ -10,6 +10,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from ..agents.core.arguments import shown
+
 __all__ = ["ensure_trusted", "remember", "was_saved_here"]
 
 _saved_now: set[str] = set()  # by this process, also if there is no folder to write to
@@ -58,7 +60,7 @@ def ensure_trusted(path: str, digest: str, trust: bool) -> None:
         trust: whether the user vouches for it.
     """
     if not isinstance(trust, bool):
-        raise TypeError(f"trust must be True or False, got {trust!r}")
+        raise TypeError(f"trust must be True or False, got {shown(trust)}")
     if not trust and not was_saved_here(digest):
         raise ValueError(
             f"{path!r} was not saved on this machine, and loading a model can run any code that is in it; if you trust "

@@ -8,7 +8,8 @@ for every further window. At T = 10^6 that is faster than van Herk's O(T) scheme
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,11 @@ Windows = int | Sequence[int]
 NOTHING: dict[np.ufunc, float] = {np.minimum: np.inf, np.maximum: -np.inf}  # the extremes of an empty window
 
 
-def as_windows(window: Windows, horizon: int) -> list[int]:
+def as_windows(window: int | Iterable[int], horizon: int) -> list[int]:
     """The given window or windows as a list of positive Python ints."""
     hint = f"the paper suggests 4*sqrt(T*ln T) = {suggested_window(horizon)}" if horizon > 1 else ""
-    several = [window] if np.ndim(window) == 0 else list(window)  # type: ignore[arg-type]
+    listed = isinstance(window, Iterable) and not isinstance(window, str | bytes) and getattr(window, "ndim", 1) != 0
+    several: list[Any] = list(window) if listed else [window]  # type: ignore[arg-type]
     if not several:
         raise ValueError("window must be a positive integer or several of them, got an empty sequence")
     return [positive_int("window", each, hint=hint) for each in several]

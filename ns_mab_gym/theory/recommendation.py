@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import choice, positive_int
+from ..agents.core.arguments import choice, positive, positive_int, shown
 from ..agents.core.knowledge import Knowledge, MissingKnowledgeError
 from ..agents.core.tuning import drift_window, suggested_window
 from ..means import Floats, as_means
@@ -76,7 +76,9 @@ def recommend_window(
 
 def window_grid(horizon: int, *, least: int = 2, ratio: float = 1.1) -> list[int]:
     """Windows from ``least`` to T, each about ``ratio`` times the one before."""
-    first = min(least, horizon)
+    first = min(positive_int("least", least), positive_int("horizon", horizon))
+    if not positive("ratio", ratio) > 1:
+        raise ValueError(f"ratio must be above 1, got {shown(ratio)}")
     count = math.ceil(math.log(horizon / first) / math.log(ratio)) + 1
     return [int(window) for window in np.unique(np.geomspace(first, horizon, count).round())]
 

@@ -60,7 +60,7 @@ def regret_curve(
     one round, drawn from a fixed seed, in each of 100,000/K equal stretches.
     """
     matrix = as_means(means)
-    taus = sorted(as_windows(list(windows), len(matrix)))
+    taus = sorted(as_windows(windows, len(matrix)))
     learner = as_learner(agent, gamma, subgaussian, matrix)
     rounds = _sample(*matrix.shape)
     loss, order = _losses(matrix[rounds])

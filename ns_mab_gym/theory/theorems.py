@@ -156,7 +156,7 @@ def bounds(
 ) -> list[Bound]:
     """`bound` for many windows, in one pass over the means."""
     matrix = as_means(means)
-    taus = as_windows(list(windows), len(matrix))
+    taus = as_windows(windows, len(matrix))
     learner = as_learner(agent, gamma, subgaussian, matrix)
     choice("setting", setting, SETTINGS)
     threshold = 0.0 if delta is None else positive("delta (Δ′)", delta, any_size=True)

@@ -38,8 +38,7 @@ def _closest(matrix: Floats, pairs: str) -> Floats:
         return best - rival
     smallest = np.empty(len(matrix))
     for rows, columns in blocks(matrix):
-        columns.sort(axis=0)
-        np.diff(columns, axis=0).min(axis=0, out=smallest[rows])
+        np.diff(np.sort(columns, axis=0), axis=0).min(axis=0, out=smallest[rows])
     return smallest
 
 

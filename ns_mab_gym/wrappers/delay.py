@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.utils import RecordConstructorArgs
 
-from ..agents.core.arguments import positive_int
+from ..agents.core.arguments import positive_int, shown
 from .memory import Features, bandit_space
 from .streams import OwnGenerator
 
@@ -83,10 +83,10 @@ def _bounds(delay: int | Sequence[int]) -> tuple[int, int]:
     hint = "a number of rounds, or a pair (low, high)"
     if isinstance(delay, list | tuple):
         if len(delay) != 2:
-            raise ValueError(f"delay must be a number of rounds or a pair (low, high), got {delay!r}")
+            raise ValueError(f"delay must be a number of rounds or a pair (low, high), got {shown(delay)}")
         shortest, longest = (positive_int("delay", d, least=0, hint=hint) for d in delay)
     else:
         shortest = longest = positive_int("delay", delay, least=0, hint=hint)
     if shortest > longest:
-        raise ValueError(f"delay must be a pair (low, high) with low <= high, got {delay!r}; swap them")
+        raise ValueError(f"delay must be a pair (low, high) with low <= high, got {shown(delay)}; swap them")
     return shortest, longest

@@ -29,7 +29,7 @@ class RoundsMemory(Memory):
     """The arms and rewards of the last n rounds of N environments, the newest first."""
 
     def __init__(self, n_envs: int, n_arms: int, n: int, space: Box) -> None:
-        positive_int("n", n, hint="the number of rounds to remember")
+        n = positive_int("n", n, hint="the number of rounds to remember")
         ensure_fits(f"the last {grouped(n)} rounds", 12 * n_envs * n * (n_arms + 1), "choose a smaller n")
         self._rounds = np.zeros((n_envs, n, n_arms + 1), np.float32)
         self._row = np.arange(n_envs)

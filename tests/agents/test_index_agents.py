@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ns_mab_gym import agents
+from ns_mab_gym.agents.parts.indices import log_odds_bound
 
 History = list[tuple[int, float]]
 Rule = Callable[[int, float, int], float]  # the index from N, S and t
@@ -335,3 +336,18 @@ def test_a_whole_game_of_its_own(agent, window, rule, digits):
         mean = [[0.2, 0.4, 0.5, 0.6], [1.0, 0.5, 1.0, 0.0], [0.0, 0.0, 0.3, 0.0]][t // 250 % 3][arm]
         history.append((arm, float(np.clip(round(mean + rng.uniform(-1, 1) * mean * (1 - mean), digits), 0, 1))))
         agent.observe(*history[-1])
+
+
+GUESSES = [0.0, 3.0, -3.0, 699.0, 701.0, 2.310300994097594e16, 1e17, 1e300, -1e300, math.inf, -math.inf, math.nan]
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_the_root_does_not_depend_on_the_guess(guess):
+    """Where a guess from far beyond came down to q = p, the next step divided by zero."""
+    rng = np.random.default_rng(1)
+    for budget in (0.8796857765384195, *10.0 ** rng.uniform(-6, 3, 200)):
+        for p in (0.5, 1e-9, 0.25, 1.0 - 1e-9, float(rng.random())):
+            negentropy = p * math.log(p) + (1 - p) * math.log(1 - p)
+            z = log_odds_bound(p, negentropy, budget, guess)
+            spent = negentropy + max(z, 0.0) + math.log1p(math.exp(-abs(z))) - p * z
+            assert spent == pytest.approx(budget, rel=1e-6, abs=1e-9)

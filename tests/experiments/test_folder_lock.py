@@ -129,3 +129,11 @@ def test_the_lock_of_a_store_that_was_forgotten_ends_with_it(tmp_path):
     with pytest.warns(ResourceWarning):
         FolderLock(tmp_path)
     FolderLock(tmp_path).release()
+
+
+def test_a_link_that_is_put_there_after_the_look_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / ".lock").symlink_to(tmp_path / "absent")
+    monkeypatch.setattr("ns_mab_gym.experiments.folder_lock.os.path.lexists", lambda path: False)
+    with pytest.raises(OSError, match="symbolic links"):
+        FolderLock(tmp_path)
+    assert not (tmp_path / "absent").exists()

@@ -1,34 +1,56 @@
 """Guests at a door: what they try, how many of them come, and what the house may answer.
 
 A guest is let in or is told by an error of this package what is wrong. An error counts as this package's own if this
-package raises it, in words: the innermost frame of its traceback is ours, and it is one of the kinds that we raise on
-purpose. A library's error that slips through is a fault of the door, and so is one by accident (an index, a division,
-an attribute), a hang, and a guest who takes all the memory.
+package raises it, in words: the innermost frame of its traceback is ours and stands at a ``raise``, and it is one of
+the kinds that we raise on purpose, in one line. A library's error that slips through is a fault of the door, and so
+is one by accident (an index, a division, an attribute, whatever Python raises by itself), a hang, and a guest who takes
+all the memory.
 """
 
 from __future__ import annotations
 
+import dis
 import faulthandler
 import resource
+import signal
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
 
 import gymnasium as gym
 
 OWN_KINDS = (ValueError, TypeError, FileNotFoundError, ImportError, gym.error.Error)
 ACCIDENTS = (ArithmeticError, LookupError, AttributeError, MemoryError, UnicodeError, NameError, RecursionError)
-HANGING = 10.0  # seconds that one guest may take, on a machine with nothing else to do
+HANGING = 10.0  # seconds of the processor that one guest may take
+WAITING = 120.0  # seconds in which it must be done, whatever else the machine has to do
 MEMORY = 1 << 30  # bytes that one guest may make this process grow by
 
 
 def is_own(error: BaseException) -> bool:
     """Whether the house itself raised this error, on purpose, and in words."""
-    frames = list(traceback.walk_tb(error.__traceback__))
-    module = str(frames[-1][0].f_globals.get("__name__")) if frames else ""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
     kind = isinstance(error, OWN_KINDS) and not isinstance(error, ACCIDENTS)
-    return kind and module.partition(".")[0] == "ns_mab_gym" and len(str(error)) > 10
+    return kind and last is not None and _raises(last) and len(str(error)) > 10 and "\n" not in str(error)
+
+
+def _raises(place: TracebackType) -> bool:
+    """Whether this place is a ``raise`` of the house."""
+    module, code = str(place.tb_frame.f_globals.get("__name__")), place.tb_frame.f_code.co_code
+    on_purpose = dis.opname[code[place.tb_lasti]] == "RAISE_VARARGS"
+    return module.partition(".")[0] == "ns_mab_gym" and on_purpose
+
+
+def _watch(hanging: float, waiting: float) -> None:
+    """End this process, with a traceback, after so many seconds of the processor, or of the clock; 0 ends the watch."""
+    faulthandler.register(signal.SIGPROF, file=sys.__stderr__, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, hanging)
+    if waiting:
+        faulthandler.dump_traceback_later(waiting, exit=True, file=sys.__stderr__)
+    else:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @contextmanager
@@ -36,12 +58,11 @@ def guest(*, watched: bool = False) -> Iterator[None]:
     """What one guest does; fails unless it is let in or refused by an error of our own.
 
     Args:
-        watched: end the process, with a traceback, if the guest takes longer than a hang. Only for runs by hand: the
-            machines of the test suite are too slow at times.
+        watched: end the process, with a traceback, if the guest takes longer than a hang. Only for runs by hand.
     """
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if watched:
-        faulthandler.dump_traceback_later(HANGING, exit=True, file=sys.__stderr__)
+        _watch(HANGING, WAITING)
     try:
         yield
     except Exception as error:
@@ -49,6 +70,6 @@ def guest(*, watched: bool = False) -> Iterator[None]:
             raise AssertionError(f"a foreign error got out: {type(error).__name__}: {error}") from error
     finally:
         if watched:
-            faulthandler.cancel_dump_traceback_later()
+            _watch(0.0, 0.0)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     assert grown < MEMORY, f"one guest took {grown / 1e6:,.0f} MB"
