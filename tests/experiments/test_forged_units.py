@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -451,6 +452,21 @@ def forged_at_random(rng, table, index, details):
     if rng.random() < 0.3:
         table = list(COLUMNS.values())[rng.integers(len(COLUMNS))](table)
     return table, index, details
+
+
+def test_a_link_that_took_the_place_of_a_file_since_it_was_found_is_not_followed(store, units, told, tmp_path):
+    path, elsewhere = store.path(units[0]), tmp_path / "elsewhere.parquet"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    assert store.load(units[0]) is None
+    assert elsewhere.exists()
+    assert len(told) == 1
+
+
+def test_a_file_that_is_larger_than_any_result_is_not_read(store, units, told):
+    os.truncate(store.path(units[0]), 10**12)  # which takes no room on the disk
+    assert store.load(units[0]) is None
+    assert len(told) == 1
 
 
 def test_hostile_unit_files_are_set_aside_or_hold_what_a_run_can_give(store, units, blocks, told, guests, watched):
