@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol, TypeVar
 
 from ..play.cores import job_count
@@ -183,13 +184,15 @@ def _stored(
             failures.append(Failure(each.item.unit, each.attempts, *each.trouble))
             progress.fail()
             continue
-        done, file = [coded.unit for coded in each.items], each.content
-        store.take(done, file.content)
-        steps, seconds = steps + file.steps, seconds + file.seconds
-        computed += done
-        progress.advance(len(done), file.steps)
-        for unit in done:
-            ready(unit)
+        done = iter([coded.unit for coded in each.items])
+        for file in each.content:
+            units_in = list(islice(done, file.units))
+            store.take(units_in, file.content)
+            steps, seconds = steps + file.steps, seconds + file.seconds
+            computed += units_in
+            progress.advance(file.units, file.steps)
+            for unit in units_in:
+                ready(unit)
     return Outcome(tuple(units), tuple(computed), tuple(failures), steps, seconds)
 
 

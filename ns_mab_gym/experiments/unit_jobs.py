@@ -10,6 +10,7 @@ from ..kept_files import KeptFile
 from ..runs import Runs
 from ..sources import digest_of
 from ..workforce.fitness import Needs, check_fitness, needs_of
+from .footers import TooLargeError
 from .identity import modules_of
 from .parquet import checked, to_parquet
 from .pinned_files import files_of
@@ -69,8 +70,9 @@ class CodedUnits(Sequence[CodedUnit]):
 
 
 class UnitFile(NamedTuple):
-    """What a worker sends back: the file with the results of some units, and what they took."""
+    """What a worker sends back: a file with the results of some units, and what they took."""
 
+    units: int
     content: bytes
     steps: int
     seconds: float
@@ -103,10 +105,19 @@ class UnitJob:
         """The bytes of its curves and pulls."""
         return result.regret.nbytes + 2 * result.pulls.nbytes
 
-    def packed(self, items: Sequence[CodedUnit], results: Sequence[Runs]) -> UnitFile:
-        """The file that holds the results of all these units."""
+    def packed(self, items: Sequence[CodedUnit], results: Sequence[Runs]) -> list[UnitFile]:
+        """The file that holds the results of all these units; several where one would be too large."""
         rows = [(item.unit, item.code, runs) for item, runs in zip(items, results, strict=True)]
-        return UnitFile(to_parquet(rows), sum(runs.steps for runs in results), sum(runs.seconds for runs in results))
+        try:
+            content = to_parquet(rows)
+        except TooLargeError:
+            if len(items) == 1:
+                raise
+            half = len(items) // 2
+            return [*self.packed(items[:half], results[:half]), *self.packed(items[half:], results[half:])]
+        return [
+            UnitFile(len(items), content, sum(runs.steps for runs in results), sum(runs.seconds for runs in results))
+        ]
 
 
 def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ns_mab_gym.experiments import Store, collect, run
+from ns_mab_gym.experiments import Store, collect, parquet, run
 from ns_mab_gym.experiments.result_folders import LostResultError
 from ns_mab_gym.experiments.runner import load, until_whole
 from ns_mab_gym.experiments.units import units_of
@@ -182,3 +182,12 @@ def test_what_goes_on_breaking_is_told_in_the_end(study, store, engine, progress
     with pytest.raises(LostResultError, match="it is gone"):
         until_whole(reading, lambda line: None)
     assert len(tries) == 4
+
+
+def test_results_that_do_not_fit_into_one_file_are_stored_in_several(study, store, engine, progress, monkeypatch):
+    monkeypatch.setattr(parquet, "MOST_ROWS", 600)  # a unit has 500 rows, or 200
+    outcome = run(study, store, engine, progress, n_jobs=1, retries=0)
+    assert (len(outcome.computed), outcome.failures) == (18, ())
+    assert store.missing(units_of(study)) == []
+    assert len(list(store.units.iterdir())) >= 12
+    assert all(load(store, unit) is not None for unit in units_of(study))
