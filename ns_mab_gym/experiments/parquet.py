@@ -35,7 +35,6 @@ LARGEST_WORDS = 4_000_000  # bytes of the words of all units in a file
 OPTIONS: dict[str, Any] = {
     "compression": "zstd",
     "use_dictionary": ["world", "agent", "run", "round"],
-    "dictionary_pagesize_limit": 2 * LARGEST_WORDS,  # else long words would be written for every row
     "write_page_checksum": True,
     "store_schema": False,  # the types are those of Parquet itself
 }

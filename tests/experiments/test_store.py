@@ -13,7 +13,7 @@ import pytest
 from unit_forging import forge, opened_up, place_of, write
 
 from ns_mab_gym.agents.parts.alarms import ALARM
-from ns_mab_gym.experiments import Store, StoreError, code_versions, parquet, run, unit_files
+from ns_mab_gym.experiments import AgentEntry, Store, StoreError, code_versions, parquet, run, unit_files
 from ns_mab_gym.experiments.footers import DETAILS, INDEX, TooLargeError, packed
 from ns_mab_gym.experiments.parquet import checked, to_parquet
 from ns_mab_gym.experiments.unit_jobs import compute
@@ -378,6 +378,15 @@ def test_the_table_has_the_types_that_it_always_had(store, keep, unit, block):
     keep(block)
     schema = pq.read_schema(store.path(unit))
     assert [str(kind) for kind in schema.types] == ["string", "string", "int32", "int64", "double"]
+
+
+def test_long_words_are_written_once_and_not_for_every_row(store, unit, engine):
+    rng = np.random.default_rng(0)
+    long = [replace(unit, agent=AgentEntry.of("ts", text=rng.bytes(4_900).hex())) for _ in range(200)]
+    results = [(each, "v1", compute(unit, engine, None)) for each in long]
+    store.take(long, content := to_parquet(results))
+    assert len(content) < 3 * 200 * 9_800  # in the column, and in the details
+    assert all(store.load(each) is not None for each in (long[0], long[-1]))
 
 
 def test_a_file_is_read_once_for_all_units_in_it(store, results, monkeypatch):
