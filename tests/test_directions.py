@@ -44,7 +44,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "theory": {"agents.core", "means"},
     "student_t": set(),
     "run_intervals": {"means", "quantile", "student_t"},
-    "detections": {"agents.parts", "run_intervals", "means", "runs"},
+    "detections": {"agents.core", "agents.parts", "run_intervals", "means", "runs"},
     "figures": {"detections", "files", "means", "plain_texts", "resampling", "runs", "theory"},
     "experiments": {
         "agents", "agents.core", "agents.parts", "detections", "envs", "figures", "file_names", "files", "kept_files",

@@ -18,6 +18,7 @@ __all__ = ["Caught", "Job", "Parcel", "Trouble", "UnfitWorkerError", "carry_out"
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
+HOUSE = __name__.partition(".")[0]
 FULL = 4_000_000  # bytes of results after which no further item is begun
 
 
@@ -118,9 +119,10 @@ def _told(troubles: dict[int, Trouble], numbers: Sequence[int], worker: str) -> 
 
 
 def _in_one_line(error: BaseException) -> str:
-    """What an error says, and where it arose."""
+    """What an error says, and where it arose, unless this package raised it."""
     frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
-    place = f"({Path(frame.f_code.co_filename).name}, line {line})"
+    ours = str(frame.f_globals.get("__name__")).partition(".")[0] == HOUSE
+    place = "" if ours else f"({Path(frame.f_code.co_filename).name}, line {line})"
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return " ".join(f"{said} {place}".split())
 

@@ -163,16 +163,14 @@ class Early(Late):
 @pytest.mark.filterwarnings("ignore:.*generic Python loop")
 def test_an_error_in_a_users_own_agent_says_where(one_error, capsys, tmp_path):
     (tmp_path / "grief.py").write_text(BROKEN)
-    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Late", "--runs", "2"]) == 2
+    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Late", "--runs", "2"]) == 1
     line = 1 + BROKEN.splitlines().index('            raise ValueError("it came to grief")')
-    place = f"(while grief:Late played piecewise:horizon=50,n_arms=3; grief.py, line {line})"
-    progress, error = capsys.readouterr().err.splitlines()
-    assert progress == "1 of 1 units to compute, 0 stored already"
-    assert error == f"ns-mab-gym evaluate: error: it came to grief {place}"
-    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Beyond", "--runs", "2"]) == 2
-    why = "Beyond chose 7 in round 1; an arm is an integer from 0 to 2, so mend the agent's act"
-    said = f"{why} (while grief:Beyond played piecewise:horizon=50,n_arms=3)"
-    assert capsys.readouterr().err.splitlines()[-1] == f"ns-mab-gym evaluate: error: {said}"
+    played = "grief:Late on piecewise:horizon=50,n_arms=3, runs 0 to 1"
+    said = f"{played}: ValueError: it came to grief (grief.py, line {line}) (3 attempts); results"
+    assert f"ns-mab-gym evaluate: error: 1 of the units failed, such as {said}" in capsys.readouterr().err
+    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Beyond", "--runs", "2"]) == 1
+    why = "Beyond chose 7 in round 1; an arm is an integer from 0 to 2, so mend the agent's act (3 attempts)"
+    assert why in capsys.readouterr().err
     assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Early", "--runs", "2"]) == 2
     said = one_error("ns-mab-gym evaluate")
     assert "agent 'grief:Early' on" in said

@@ -14,6 +14,7 @@ import pytest
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
+from ns_mab_gym.workforce import dispatching
 
 HORIZON, ARMS, POINTS = 1_000, 10, 20
 
@@ -77,6 +78,12 @@ def small_study(study):
     """One world, two agents, one unit each."""
     [experiment] = study.experiments
     return Study("small", (replace(experiment, worlds=experiment.worlds[:1], agents=experiment.agents[:2], runs=5),))
+
+
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """Every unit is a task of its own, and so has a file of its own."""
+    monkeypatch.setattr(dispatching, "MOST_ITEMS", 1)
 
 
 class Quiet:

@@ -20,7 +20,7 @@ from ns_mab_gym.experiments.pipeline import Pipeline
 from ns_mab_gym.experiments.readings import Choice, Reading
 from ns_mab_gym.experiments.remaining_study import remains_of
 from ns_mab_gym.experiments.runner import Failure
-from ns_mab_gym.experiments.units import units_of
+from ns_mab_gym.experiments.units import Unit, units_of
 from ns_mab_gym.experiments.zoo_study import BLIND
 
 HOSTILE = "<script>alert(1)</script> \x1b[31mred\x07\u202e\ud800 two\nlines"
@@ -76,7 +76,7 @@ def test_an_agent_that_failed_on_one_world_is_left_out_of_all_and_named(tmp_path
     page, warning = page_of(out)
     for text in ("\n".join(said), warning):
         assert "2 of 18 units failed" in text
-        assert "ucb1 on abrupt, runs 25-59 (ValueError: it broke)" in text
+        assert "ucb1 on abrupt, runs 25-59 (ValueError: it broke (test_failed_units.py, line " in text
         assert "for want of these runs: ucb1." in text
     for table in (rows_of(out / "summary.csv"), pd.read_parquet(out / "table.parquet").to_dict("records")):
         assert {(row["agent"], row["world"]) for row in table} == {
@@ -139,7 +139,7 @@ def test_nothing_that_strangers_write_reaches_the_terminal_the_page_or_the_file_
 
 def test_a_long_error_and_many_failures_leave_the_page_readable(study):
     unit = units_of(study)[0]
-    failures = [Failure(replace(unit, first_run=25 * n), 3, "x" * 10_000, "", "tcp://1.2.3.4") for n in range(100)]
+    failures = [Failure(Unit.of(unit.series, 25 * n, 25), 3, "x" * 10_000, "", "tcp://1.2.3.4") for n in range(100)]
     gaps = [Gap(f"agent {n}", "world", (failure,)) for n, failure in enumerate(failures)]
     said = failures_in_words(failures, gaps, 1_000)
     assert said[0].startswith("100 of 1,000 units failed")
@@ -304,7 +304,7 @@ def test_further_runs_that_fail_leave_the_first_ones_whole(tmp_path, claimed, en
     assert [each.unit.first_run for each in pipeline.failures] == [100, 125]
     [row] = json.loads((tmp_path / "out" / "claims.json").read_text())
     assert (row["runs"], row["more_runs"]["runs"]) == (50, 100)
-    assert "Failed: ts on here, runs 100-149 (ValueError: it broke)." in said
+    assert any("Failed: ts on here, runs 100-149 (ValueError: it broke (" in line for line in said)
     assert "Further runs count up to the first that some agent concerned lacks." in said
     assert {row["agent"] for row in rows_of(tmp_path / "out" / "summary.csv")} == {"ts", "short"}
 
@@ -348,7 +348,10 @@ def test_who_fails_on_a_world_has_no_place_and_the_others_keep_theirs(tmp_path, 
     assert len(played) == 5
     page = (tmp_path / "out" / "leaderboard.html").read_text()
     for text in (html.unescape(page), "\n".join(said)):
-        assert "rexp3, blind on 4 changes, runs 0-3 (ZeroDivisionError: division by zero)" in text
+        assert (
+            "rexp3, blind on 4 changes, runs 0-3 (ZeroDivisionError: division by zero (test_failed_units.py, line "
+            in text
+        )
         assert "has no result there, and no place if the world counts" in text
     assert "ZeroDivisionError" in (tmp_path / "out" / "failures.txt").read_text()
 

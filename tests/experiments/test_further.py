@@ -100,6 +100,7 @@ def test_what_is_stored_is_shown_without_being_asked_for(pipeline, judged, asked
     assert "set aside" not in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_a_run_that_was_cut_off_counts_as_far_as_all_agents_got(pipeline, judged, asked, tmp_path):
     judged(pipeline(further=200))
     lost = next(path for path in (tmp_path / "out" / "units").glob("*--ts--150-174--*"))
@@ -114,6 +115,7 @@ def test_further_runs_come_in_whole_blocks(pipeline, judged):
     assert judged(pipeline(further=60))["close"].later.runs == 75
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_a_broken_further_block_is_reported_and_does_not_count(pipeline, judged, tmp_path, capsys):
     judged(pipeline(further=100))
     broken = next((tmp_path / "out" / "units").glob("*--ts--75-99--*"))
@@ -140,6 +142,7 @@ def test_runs_that_decide_everything_ask_for_no_more(pipeline, judged, asked):
     assert max(first for *_, first, _ in asked) == 25
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_runs_after_a_broken_block_are_not_paired_with_others(pipeline, judged, tmp_path, capsys):
     """Run 100 of one agent must never stand beside run 75 of another: they do not share their luck."""
     judged(pipeline(further=150))

@@ -104,6 +104,7 @@ def v1(unit):
     return "v1"
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_blocks_that_cannot_be_joined_are_set_aside_and_computed_by_the_next_run(tmp_path, study, engine, progress):
     told = []
     with Store(tmp_path / "out", v1, told.append) as store:

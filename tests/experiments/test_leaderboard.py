@@ -139,6 +139,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(board, "draw_board", lambda standings, folder: {})
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_stopped_it_goes_on_and_a_new_agent_adds_its_own_rows_only(tmp_path, engine, undrawn, strangers, capsys):
     asked = ["--quick", "--worlds", "mixed", "--out", str(tmp_path / "out"), "--jobs", "1"]
 

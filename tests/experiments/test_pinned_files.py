@@ -24,6 +24,7 @@ from ns_mab_gym.kept_files import ChangedFileError, KeptFile, content_of, kept
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.play.resolving import as_env
 from ns_mab_gym.runs import Runs
+from ns_mab_gym.workforce import UnfitWorkerError, hired
 
 OLD, NEW = np.full((20, 2), 0.25), np.full((20, 2), 0.75)
 
@@ -116,12 +117,12 @@ def test_another_process_refuses_a_file_that_was_changed(tmp_path, progress, suf
         first, *others = units_of(study)
         store.save(first, Measuring()(first.world.name, "random", runs=25, env_kwargs=first.world.kwargs, first_run=0))
     write(path, NEW)  # before the second unit is sent
-    with pytest.raises(ChangedFileError, match=r"changed while the run was going on; what is stored is intact"):
-        played(study, folder, Measuring(), progress, executor=Elsewhere())
+    with pytest.raises(UnfitWorkerError, match="another file at "):
+        played(study, folder, Measuring(), progress, crew=hired(Elsewhere(), 1))
     assert len(list((folder / "units").iterdir())) == 1
     assert len(others) == 2
     write(path, OLD)
-    assert played(study_of(path), folder, Measuring(), progress, executor=Elsewhere()) == (2, {OLD.sum()})
+    assert played(study_of(path), folder, Measuring(), progress, crew=hired(Elsewhere(), 1)) == (2, {OLD.sum()})
 
 
 PROCESSES = """
@@ -132,16 +133,15 @@ from pathlib import Path
 import ns_mab_gym as nsb
 from ns_mab_gym.experiments import Store, Study, code_versions, run
 from ns_mab_gym.experiments.parsing import experiment
+from ns_mab_gym.experiments.pinned_files import pinned
 from ns_mab_gym.experiments.progress import Lines
-
-def edits(*arguments, **options):
-    Path("means.csv").write_text("0.3,0.9\\n" * 20)
-    return nsb.simulate(*arguments, **options)
+from ns_mab_gym.workforce import hired
 
 if __name__ == "__main__":
-    study = Study("", (experiment(["means.csv"], ["random"], runs=2),))
+    study = pinned(Study("", (experiment(["means.csv"], ["random"], runs=2),)))
+    Path("means.csv").write_text("0.3,0.9\\n" * 20)
     with Store("store", code_versions(print)) as store, ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        run(study, store, edits, Lines(sys.stderr), executor=pool)
+        run(study, store, nsb.simulate, Lines(sys.stderr), crew=hired(pool))
 """
 
 
@@ -149,7 +149,7 @@ def test_a_process_of_its_own_refuses_a_file_that_was_changed(tmp_path, python):
     (tmp_path / "means.csv").write_text("0.1,0.9\n" * 20)
     (tmp_path / "script.py").write_text(PROCESSES)
     ended = python("script.py")
-    assert "ChangedFileError: 'means.csv' was changed while the run was going on" in ended.stderr
+    assert "another file at 'means.csv'" in ended.stderr
     assert list((tmp_path / "store" / "units").iterdir()) == []
 
 

@@ -231,6 +231,7 @@ def test_results_of_other_code_are_set_aside_and_come_back(tmp_path, study, unit
     store.close()
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_each_unit_has_a_version_of_its_own(tmp_path, study, engine, progress, told):
     with Store(tmp_path / "out", v1, told.append) as store:
         run(study, store, engine, progress)

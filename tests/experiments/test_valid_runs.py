@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from ns_mab_gym.experiments import Store, StoreError, run
-from ns_mab_gym.experiments.runner import load
+from ns_mab_gym.experiments import Store, collect, run
+from ns_mab_gym.experiments.runner import load, until_whole
 from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.experiments.valid_runs import InvalidRunsError
@@ -37,30 +38,28 @@ def test_an_engine_that_gives_nonsense_is_told_so_before_it_is_stored(tmp_path, 
         store.save(unit, broken)
 
 
-def test_blocks_that_do_not_fit_each_other_are_computed_again(tmp_path, study, engine, progress, told):
+@pytest.mark.usefixtures("one_by_one")
+@pytest.mark.parametrize("together", [True, False], ids=["all stored", "others computed now"])
+def test_blocks_that_do_not_fit_each_other_are_computed_again(tmp_path, study, engine, progress, told, together):
     """Each is a result by itself; joined, the rounds of one would be taken for those of the other."""
-    with Store(tmp_path / "fit", v1, told.append) as store:
-        whole = {unit: load(store, unit) for unit in run(study, store, engine, progress).units}
-        first, second = (store.path(unit) for unit in units_of(study)[:2])
-        other = compute(units_of(study)[0], engine, None)
-        store.save(units_of(study)[0], replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
-        engine.calls.clear()
+    first, other = units_of(study)[0], compute(units_of(study)[0], engine, None)
+
+    def read():
         run(study, store, engine, progress)
-        assert all((load(store, unit).rounds == block.rounds).all() for unit, block in whole.items())
-        assert len(engine.calls) == 3  # the blocks of this agent on this world
-        assert first.exists()
-        assert second.exists()
-    assert all("does not fit the other runs" in line for line in told)
+        curves = collect(study, partial(load, store), store.reject).curves
+        return {world: {agent: runs.regret for agent, runs in there.items()} for world, there in curves.items()}
 
-
-def test_stored_blocks_that_do_not_fit_what_is_computed_now_are_told(tmp_path, study, engine, progress, told):
-    unit = units_of(study)[0]
-    other = compute(unit, engine, None)
+    with Store(tmp_path / "whole", v1) as store:
+        whole = read()
     with Store(tmp_path / "fit", v1, told.append) as store:
-        store.save(unit, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
-        with pytest.raises(
-            StoreError, match=r"does not fit what was computed now.*the same command computes all of it"
-        ):
+        if together:
             run(study, store, engine, progress)
-        outcome = run(study, store, engine, progress)
-        assert {tuple(load(store, unit).rounds) for unit in outcome.units} == {tuple(other.rounds)}
+        store.save(first, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
+        engine.calls.clear()
+        found = until_whole(read, told.append)
+        assert len(engine.calls) == (3 if together else 18 - 1 + 3)  # the blocks of this agent on this world
+    assert all(
+        (found[world][agent] == regret).all() for world, there in whole.items() for agent, regret in there.items()
+    )
+    assert [line.endswith("computing it again") for line in told] == [False] * 3 + [True]
+    assert all("does not fit" in line for line in told)
