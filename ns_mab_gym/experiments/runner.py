@@ -123,7 +123,8 @@ def run(
         job = UnitJob(simulate, 1 if workers.elsewhere else max(1, threads // max(1, len(missing))), workers.elsewhere)
         coded = CodedUnits(missing, store.code, workers.elsewhere)
         if workers.elsewhere and missing:
-            progress.say(workers.about)
+            if workers.about:
+                progress.say(workers.about)
             ensure_all_fit(workers, needs_of_units(coded))
         return _stored(_arriving(workers, job, coded, retries, progress), units, store, progress, ready)
 

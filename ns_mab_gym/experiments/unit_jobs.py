@@ -95,7 +95,7 @@ class UnitJob:
     def begin(self, items: Sequence[CodedUnit]) -> None:
         """Check that the code and the files of this worker are those that are asked for."""
         if self.shown:
-            check_fitness(needs_of_units(items))
+            check_fitness(lambda: needs_of_units(items))
 
     def one(self, item: CodedUnit) -> Runs:
         """The runs of a unit, as they can be stored."""

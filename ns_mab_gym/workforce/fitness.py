@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..installed_versions import versions
@@ -75,9 +75,17 @@ def _other_files(needs: Needs) -> list[str]:
     return found
 
 
-def check_fitness(needs: Needs) -> None:
-    """Raise an :class:`UnfitWorkerError` if this process cannot do the work as the one can that hands it out."""
-    if found := lacks(needs):
+def check_fitness(needs: Needs | Callable[[], Needs]) -> None:
+    """Raise an :class:`UnfitWorkerError` if this process cannot do the work as the one can that hands it out.
+
+    Args:
+        needs: what it needs; or a function that finds that out here, which may fail for want of it.
+    """
+    try:
+        found = lacks(needs() if callable(needs) else needs)
+    except Exception as error:
+        raise UnfitWorkerError(_refusal(here(), [_said(error)])) from error
+    if found:
         raise UnfitWorkerError(_refusal(here(), found))
 
 

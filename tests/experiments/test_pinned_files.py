@@ -149,7 +149,8 @@ def test_a_process_of_its_own_refuses_a_file_that_was_changed(tmp_path, python):
     (tmp_path / "means.csv").write_text("0.1,0.9\n" * 20)
     (tmp_path / "script.py").write_text(PROCESSES)
     ended = python("script.py")
-    assert "another file at 'means.csv'" in ended.stderr
+    assert "UnfitWorkerError: the worker process " in ended.stderr
+    assert "'means.csv' was changed while the run was going on" in ended.stderr
     assert list((tmp_path / "store" / "units").iterdir()) == []
 
 
