@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ns_mab_gym.workforce import dispatching, parcels
 
-__all__ = ["Disk", "Overhead", "Units", "coordinator_share", "units_per_task", "wall_seconds"]
+__all__ = ["Cost", "Overhead", "Units", "coordinator_share", "units_per_task", "wall_seconds"]
 
 
 class Units(NamedTuple):
@@ -29,31 +29,32 @@ class Units(NamedTuple):
     size: float
 
 
-class Overhead(NamedTuple):
-    """What a kind of workers costs beside the work itself, in seconds of a processor.
-
-    Attributes:
-        task: of the coordinator's, for every task.
-        unit: of the coordinator's, for every unit.
-        byte: of the coordinator's, for every byte of results.
-        worker_task: of the worker's, for every task.
-        worker_unit: of the worker's, for every unit.
-        queued: how many tasks each worker is given at once.
-    """
+class Cost(NamedTuple):
+    """Seconds for every task, for every unit, and for every byte of results."""
 
     task: float
     unit: float
     byte: float
-    worker_task: float
-    worker_unit: float
+
+    def of(self, tasks: float, number: float, size: float) -> float:
+        """The seconds of so many tasks with so many units, of which each has so many bytes."""
+        return tasks * self.task + number * (self.unit + size * self.byte)
+
+
+class Overhead(NamedTuple):
+    """What a kind of workers costs beside the work itself.
+
+    Attributes:
+        processor: of the coordinator; Python lets one of its threads compute at a time.
+        writer: of that thread of the coordinator which hands out, takes in, and waits until a file is written.
+        worker: of the workers' processors.
+        queued: how many tasks each worker is given at once.
+    """
+
+    processor: Cost
+    writer: Cost
+    worker: Cost
     queued: int
-
-
-class Disk(NamedTuple):
-    """The seconds that writing takes: for every file, of which each task has one, and for every byte."""
-
-    file: float
-    byte: float
 
 
 def units_per_task(units: Units, workers: int) -> int:
@@ -63,22 +64,19 @@ def units_per_task(units: Units, workers: int) -> int:
     return max(1, math.ceil(fitting))
 
 
-def wall_seconds(units: Units, workers: int, overhead: Overhead, disk: Disk, cores: float = math.inf) -> float:
+def wall_seconds(units: Units, workers: int, overhead: Overhead, cores: float = math.inf) -> float:
     """How long a study takes.
 
     Args:
         units: its units.
         workers: how many there are.
         overhead: what this kind of workers costs besides.
-        disk: what writing costs.
         cores: how many cores the coordinator and the workers have together, if they are on one machine.
     """
 
     def phase(tasks: float, number: float) -> float:
-        beside = tasks * overhead.worker_task + number * overhead.worker_unit
-        coordinating = _coordinating(tasks, number, units.size, overhead)
-        writing = tasks * disk.file + number * units.size * disk.byte
-        return max((number * units.seconds + beside) / workers, coordinating + writing, (coordinating + beside) / cores)
+        processor, writer, worker = (cost.of(tasks, number, units.size) for cost in overhead[:3])
+        return max((number * units.seconds + worker) / workers, processor, writer, (processor + worker) / cores)
 
     return units.seconds + sum(phase(tasks, number) for tasks, number in _phases(units, workers, overhead.queued))
 
@@ -86,27 +84,23 @@ def wall_seconds(units: Units, workers: int, overhead: Overhead, disk: Disk, cor
 def _phases(units: Units, workers: int, queued: int) -> Iterator[tuple[float, float]]:
     """How many tasks there are, of how many units together: while tasks grow, then for a long time, and in the end.
 
-    Tasks double until they are large enough. In the end each takes a share of what is left, so that all workers end
-    together: the logarithm counts how often one in so many can be taken away until single units are left.
+    Tasks double until they are large enough, or as large as a worker's share in what is left. In the end each takes
+    such a share, so that all workers end together: the logarithm counts how often one in so many can be taken away until
+    single units are left.
     """
     left, most, size = float(units.number), units_per_task(units, workers), 1
-    while size < most and left > 0:
+    while size < most and left > 2 * workers * size:
         number = min(left, workers * queued * size)
         yield number / size, number
         left, size = left - number, min(most, 2 * size)
-    last = min(left, 2.0 * workers * most)
-    yield (left - last) / most, left - last
-    yield min(last, 2 * workers * (1 + math.log(most))), last
+    last = min(left, 2.0 * workers * size)
+    yield (left - last) / size, left - last
+    share = max(1.0, last / (2 * workers))
+    yield min(last, 2 * workers * (1 + math.log(share))), last
 
 
-def _coordinating(tasks: float, number: float, size: float, overhead: Overhead) -> float:
-    """The seconds of a processor that the coordinator takes."""
-    return tasks * overhead.task + number * (overhead.unit + size * overhead.byte)
-
-
-def coordinator_share(units: Units, workers: int, overhead: Overhead, disk: Disk) -> float:
+def coordinator_share(units: Units, workers: int, overhead: Overhead) -> float:
     """The part of its time that the coordinator is busy while all workers are; above 1 it is what holds them up."""
     number = units_per_task(units, workers)
-    writing = disk.file + number * units.size * disk.byte
-    working = number * (units.seconds + overhead.worker_unit) + overhead.worker_task
-    return (_coordinating(1, number, units.size, overhead) + writing) * workers / working
+    processor, writer, worker = (cost.of(1, number, units.size) for cost in overhead[:3])
+    return max(processor, writer) * workers / (number * units.seconds + worker)

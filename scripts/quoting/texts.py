@@ -303,14 +303,13 @@ def workers(figures: Figures) -> str:
         for row in each["rows"]
     ]
     header = ("workers", "a unit", "units", "tasks", "units/s", "overhead per unit", "efficiency", "took", "model")
-    disk = measured["disk"]
-    said = [
-        f"- `{kind}`: {each['overhead']['task'] * 1e3:.1f} ms of the coordinator's processor for a task, "
-        f"{each['overhead']['unit'] * 1e6:.0f} µs for a unit, {each['overhead']['byte'] * 1e9:.1f} ms for a megabyte"
+    costs = [
+        (kind, words, f"{cost['task'] * 1e3:.1f} ms", f"{cost['unit'] * 1e6:.0f} µs", f"{cost['byte'] * 1e9:.1f} ms")
         for kind, each in measured["kinds"].items()
+        for words, cost in zip(("its processor", "its writing thread"), each["overhead"].values(), strict=False)
     ]
-    said.append(f"- writing: {disk['file'] * 1e3:.1f} ms for a file, {disk['byte'] * 1e9:.1f} ms for a megabyte")
-    return f"{table(header, rows)}\n\n" + "\n".join(said)
+    second = table(("workers", "what the coordinator takes", "for a task", "for a unit", "for a megabyte"), costs)
+    return f"{table(header, rows)}\n\n{second}"
 
 
 def large_study(figures: Figures) -> str:

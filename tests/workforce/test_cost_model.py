@@ -34,31 +34,38 @@ class Weighing:
         return len(results)
 
 
-def test_without_overhead_the_workers_share_the_work(cost):
-    none, disk = cost.Overhead(0, 0, 0, 0, 0, queued=2), cost.Disk(0, 0)
-    assert cost.wall_seconds(cost.Units(10_000, 0.5, 100), 10, none, disk) == pytest.approx(10_000 * 0.5 / 10 + 0.5)
-    assert cost.coordinator_share(cost.Units(10_000, 0.5, 100), 10, none, disk) == 0
+@pytest.fixture
+def none(cost):
+    nothing = cost.Cost(0, 0, 0)
+    return cost.Overhead(nothing, nothing, nothing, queued=2)
 
 
-def test_one_coordinator_can_hold_a_thousand_workers_up(cost):
-    slow = cost.Overhead(task=1.0, unit=0, byte=0, worker_task=0, worker_unit=0, queued=2)
+def test_without_overhead_the_workers_share_the_work(cost, none):
+    units = cost.Units(10_000, 0.5, 100)
+    assert cost.wall_seconds(units, 10, none) == pytest.approx(10_000 * 0.5 / 10 + 0.5)
+    assert cost.coordinator_share(units, 10, none) == 0
+
+
+@pytest.mark.parametrize("part", ["processor", "writer"])
+def test_one_coordinator_can_hold_a_thousand_workers_up(cost, none, part):
+    slow = none._replace(**{part: cost.Cost(task=1.0, unit=0.3, byte=0.002)})
     units = cost.Units(5_000, 100.0, 100)  # longer than a task may take: each is a task of its own
+    each = 1.0 + 0.3 + 100 * 0.002
     assert cost.units_per_task(units, 1_000) == 1
-    assert cost.wall_seconds(units, 1_000, slow, cost.Disk(0.5, 0)) == pytest.approx(5_000 * 1.5 + 100)
-    assert cost.coordinator_share(units, 1_000, slow, cost.Disk(0.5, 0)) == pytest.approx(1_000 * 1.5 / 100)
+    assert cost.wall_seconds(units, 1_000, slow) == pytest.approx(5_000 * each + 100)
+    assert cost.coordinator_share(units, 1_000, slow) == pytest.approx(1_000 * each / 100)
 
 
-def test_workers_on_one_machine_share_its_cores(cost):
-    busy = cost.Overhead(task=0, unit=0, byte=0, worker_task=0, worker_unit=0.3, queued=1)
-    units = cost.Units(10_000, 0.1, 0)
-    assert cost.wall_seconds(units, 100, busy, cost.Disk(0, 0), cores=2) == pytest.approx(10_000 * 0.3 / 2 + 0.1)
+def test_workers_on_one_machine_share_its_cores(cost, none):
+    busy, units = none._replace(worker=cost.Cost(0, 0.3, 0)), cost.Units(10_000, 0.1, 0)
+    assert cost.wall_seconds(units, 100, busy, cores=2) == pytest.approx(10_000 * 0.3 / 2 + 0.1)
 
 
-@pytest.mark.parametrize("number", [3_000, 30_000])
-def test_it_counts_the_tasks_of_the_dispatcher(cost, number):
+@pytest.mark.parametrize("number", [300, 3_000, 30_000])
+def test_it_counts_the_tasks_of_the_dispatcher(cost, none, number):
     units = cost.Units(number, 1e-3, parcels.FULL / 10)
     with hired("threads", 20) as crew:
         tasks = sum(1 for _ in dispatch(crew, Weighing(), range(number)))
     assert cost.units_per_task(units, 20) == 10
-    one_each = cost.Overhead(task=1.0, unit=0, byte=0, worker_task=0, worker_unit=0, queued=1)
-    assert cost.wall_seconds(units, 20, one_each, cost.Disk(0, 0)) == pytest.approx(tasks, rel=0.15)
+    one_each = none._replace(writer=cost.Cost(1, 0, 0), queued=1)
+    assert cost.wall_seconds(units, 20, one_each) == pytest.approx(tasks, rel=0.15)
