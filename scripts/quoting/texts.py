@@ -212,6 +212,16 @@ def stored(figures: Figures) -> str:
     return f"{costs}\n\n{table(header, starts)}"
 
 
+def tiny_units(figures: Figures) -> str:
+    """What very many tiny units cost beside the work itself, and the memory that the command takes for them."""
+    measured = figures["tiny_units"]["figures"]
+    rows = [
+        (f"`{executor}`", *(f"{each[name]:.2f}" for name in ("wall", "overhead")), f"{each['megabytes']:+.0f}")
+        for executor, each in measured.items()
+    ]
+    return table(("executor", "ms a unit", "of which overhead", "MB of memory"), rows)
+
+
 def vector(figures: Figures) -> str:
     """The native vector environment and the adapter, as multiples of what they replace."""
     columns = ("native_to_sync", "adapter_to_dummy", "adapter_to_dummy_reading_infos")
@@ -357,6 +367,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "growth": growth,
     "long-runs": long_runs,
     "stored": stored,
+    "tiny-units": tiny_units,
     "vector": vector,
     "recommended-windows": recommended_windows,
     "held-out": held_out,

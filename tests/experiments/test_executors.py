@@ -238,7 +238,8 @@ def test_a_unit_that_fails_is_named_and_the_rest_is_done(own_agent, tmp_path, ca
     last = said.err.splitlines()[-1]
     assert last.startswith("evaluate: error: 2 of the units failed, such as ")
     assert f"{name}:Mine on piecewise:horizon=200,n_arms=3, runs " in last
-    assert f"LookupError: no idea ({name}.py, line 8) (2 attempts)" in last
+    assert f"LookupError: no idea ({name}.py, line " in last
+    assert "(2 attempts)" in last
     assert "failures.txt" in last
     assert "Traceback" in (out / "failures.txt").read_text()
     assert (out / "report.html").exists()
