@@ -85,8 +85,8 @@ def _phases(units: Units, workers: int, queued: int) -> Iterator[tuple[float, fl
     """How many tasks there are, of how many units together: while tasks grow, then for a long time, and in the end.
 
     Tasks double until they are large enough, or as large as a worker's share in what is left. In the end each takes
-    such a share, so that all workers end together: the logarithm counts how often one in so many can be taken away until
-    single units are left.
+    such a share, so that all workers end together: the logarithm counts how often one in so many can be taken away
+    until single units are left.
     """
     left, most, size = float(units.number), units_per_task(units, workers), 1
     while size < most and left > 2 * workers * size:
