@@ -63,6 +63,8 @@ def idle(monkeypatch, tmp_path):
     """Commands that stop where their work begins; the fixture is a list of the errors that they end in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Arena, "warm_up", enough)
+    monkeypatch.setattr("ns_mab_gym.experiments.pipeline.run", enough)
+    monkeypatch.setattr("ns_mab_gym.experiments.leaderboard.board.run", enough)
     monkeypatch.setattr("ns_mab_gym.experiments.measurement.compare", enough)
     monkeypatch.setattr("ns_mab_gym.figures.diagnosis.diagnosis_figure", enough)
     monkeypatch.setattr(FigureJob, "__call__", lambda job: [])

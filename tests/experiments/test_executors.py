@@ -228,6 +228,7 @@ def test_a_command_gives_the_same_table_with_every_executor(tmp_path, capsys):
     assert "dashboard at http://127.0.0.1:" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore:.*no compiled form")
 def test_a_unit_that_fails_is_named_and_the_rest_is_done(own_agent, tmp_path, capsys):
     name, _ = own_agent
     (tmp_path / f"{name}.py").write_text(OWN.replace("return CHOICE", "raise LookupError('no idea')"))

@@ -17,7 +17,7 @@ from ns_mab_gym.experiments import AgentEntry, Store, StoreError, code_versions,
 from ns_mab_gym.experiments.footers import DETAILS, INDEX, TooLargeError, packed
 from ns_mab_gym.experiments.parquet import checked, to_parquet
 from ns_mab_gym.experiments.unit_jobs import compute
-from ns_mab_gym.experiments.units import units_of
+from ns_mab_gym.experiments.units import Unit, units_of
 from ns_mab_gym.runs import Runs
 
 
@@ -383,7 +383,8 @@ def test_the_table_has_the_types_that_it_always_had(store, keep, unit, block):
 
 def test_long_words_are_written_once_and_not_for_every_row(store, unit, engine):
     rng = np.random.default_rng(0)
-    long = [replace(unit, agent=AgentEntry.of("ts", text=rng.bytes(4_900).hex())) for _ in range(200)]
+    agents = [AgentEntry.of("ts", text=rng.bytes(4_900).hex()) for _ in range(200)]
+    long = [Unit(world=unit.world, agent=agent, seed=0, first_run=unit.first_run, runs=unit.runs) for agent in agents]
     results = [(each, "v1", compute(unit, engine, None)) for each in long]
     store.take(long, content := to_parquet(results))
     assert len(content) < 3 * 200 * 9_800  # in the column, and in the details

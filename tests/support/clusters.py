@@ -29,7 +29,9 @@ class Cluster:
         self.scheduler = self._start("scheduler", *options)
         deadline = time.monotonic() + 60
         while not self._file.exists():
-            assert time.monotonic() < deadline, "the scheduler does not start"
+            if time.monotonic() > deadline or self.scheduler.poll() is not None:
+                self.close()
+                raise AssertionError("the scheduler does not start")
             time.sleep(0.05)
 
     @property
