@@ -10,6 +10,7 @@ import pytest
 from ns_mab_gym.experiments import Store, collect, parquet, run
 from ns_mab_gym.experiments.result_folders import LostResultError
 from ns_mab_gym.experiments.runner import load, until_whole
+from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.workforce import hired
@@ -191,3 +192,12 @@ def test_results_that_do_not_fit_into_one_file_are_stored_in_several(study, stor
     assert store.missing(units_of(study)) == []
     assert len(list(store.units.iterdir())) >= 12
     assert all(load(store, unit) is not None for unit in units_of(study))
+
+
+def test_every_unit_is_announced_once_whether_it_was_stored_before_or_is_computed_now(study, store, engine, progress):
+    units, told = units_of(study), []
+    store.save(units[4], engine_result := compute(units[4], engine, None))
+    assert len(engine_result) == units[4].runs
+    run(study, store, engine, progress, ready=told.append)
+    assert told[0] == units[4]  # what is there comes first
+    assert sorted(map(str, told)) == sorted(map(str, units))
