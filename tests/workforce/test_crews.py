@@ -1,6 +1,7 @@
 """Threads, processes and clusters do the same work, and lose none of it when workers are killed or stand still."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
+import numpy as np
 import pytest
 from shared_jobs import Deadly, Squares
 
@@ -70,6 +72,22 @@ def test_warnings_of_workers_are_issued_here_once(crew, tmp_path):
         found, _ = done(crew, Squares(tmp_path), [-1, 2, -2, 3])
     assert found == {-1: 1, 2: 4, -2: 4, 3: 9}
     assert len(issued) == 1
+
+
+def pages_taken_anew():
+    """How many pages the system had to provide for twenty arrays of 4 MB, one after another."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        np.ones(500_000).sum()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the settings are those of Linux's C library")
+@pytest.mark.parametrize("crew", ["dask"], indirect=True)
+def test_workers_keep_the_memory_of_one_instance_for_the_next(crew):
+    needed = 500_000 * 8 // resource.getpagesize()  # by one array
+    crew.everywhere(pages_taken_anew)
+    assert all(pages < 2 * needed for pages in crew.everywhere(pages_taken_anew).values())
 
 
 def test_an_executor_of_the_users_stays_open(tmp_path):
