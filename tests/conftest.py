@@ -7,11 +7,15 @@ import pytest
 from hypothesis import settings
 
 from ns_mab_gym import worlds
+from ns_mab_gym.agents.core.zoo import AGENTS
+from ns_mab_gym.rewards import LAWS
 from ns_mab_gym.worlds import World
+from ns_mab_gym.worlds.catalogue import WORLDS
 
 # Tests time nothing: a first example may have to wait for a compiler.
 settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
+TABLES = (AGENTS, WORLDS, LAWS)
 GUESTS, MANY_GUESTS = 50, 2_500  # how many hostile inputs a door is tried with, in the suite and by hand
 
 
@@ -25,6 +29,17 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def names_left() -> Iterator[None]:
+    """Fails a test that leaves a name of its own in a table: tests that iterate the tables would meet it later."""
+    before = [list(table._targets) for table in TABLES]
+    yield
+    left = [(table, name) for table, old in zip(TABLES, before, strict=True) for name in set(table._targets) - set(old)]
+    for table, name in left:
+        table.remove(name)
+    assert not left, f"remove what was registered: {', '.join(name for _, name in left)}"
 
 
 @pytest.fixture

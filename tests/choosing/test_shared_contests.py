@@ -55,8 +55,15 @@ def test_an_executor_of_the_users(expected):
         assert_same(nsb.compare(WORLDS, AGENTS, runs=30, seed=3, executor=pool, progress=False), expected)
 
 
-def test_names_that_only_this_process_knows(expected):
+@pytest.fixture
+def registered():
     nsb.agents.register("in-turn-here", InTurn)
+    yield
+    nsb.agents.AGENTS.remove("in-turn-here")
+
+
+@pytest.mark.usefixtures("registered")
+def test_names_that_only_this_process_knows(expected):
     found = nsb.compare(WORLDS[0], "in-turn-here", runs=30, seed=3, executor="processes", n_jobs=2, progress=False)
     runs = expected.runs[expected.worlds[0]][expected.agents[2]]
     assert np.array_equal(found.runs[found.worlds[0]]["in-turn-here"].regret, runs.regret)

@@ -172,10 +172,11 @@ def test_workers_that_cannot_be_had(arguments, words, monkeypatch):
 
 
 PROGRAM = """
-import sys, time
+import signal, sys
 from shared_jobs import Squares
 from ns_mab_gym.workforce import dispatch, hired
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also if the tests run where Ctrl-C is ignored
     with hired(sys.argv[1], 2) as crew:
         for each in dispatch(crew, Squares(sys.argv[2]), range(1_000_000)):
             print("arrived", flush=True)
