@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from quiet_progress import Quiet
 from single_version import v1
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry
@@ -123,31 +124,6 @@ def keep(request, store, study, unit, engine):
         store.take([each for each, _, _ in results], to_parquet(results))
 
     return kept
-
-
-class Quiet:
-    """A progress that remembers what it was told."""
-
-    def __init__(self):
-        self.started, self.advanced, self.failed, self.said = [], [], 0, []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def start(self, done, total):
-        self.started.append((done, total))
-
-    def say(self, line):
-        self.said.append(line)
-
-    def advance(self, units, steps):
-        self.advanced.append((units, steps))
-
-    def fail(self):
-        self.failed += 1
 
 
 @pytest.fixture
