@@ -12,6 +12,9 @@ from ns_mab_gym.rewards import LAWS
 from ns_mab_gym.worlds import World
 from ns_mab_gym.worlds.catalogue import WORLDS
 
+# These check by themselves; their failures are to say as much as those of a test.
+pytest.register_assert_rewrite("index_rules", "setting_aside")
+
 # Tests time nothing: a first example may have to wait for a compiler.
 settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")

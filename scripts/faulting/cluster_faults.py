@@ -13,13 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ns_mab_gym.cli.evaluate_command import main
-from ns_mab_gym.experiments import pictures, pipeline
 from ns_mab_gym.workforce import dispatching
+
+from .forked_command import Ended, ForkedCommand, units_in, without_report
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
 from clusters import Cluster
@@ -32,13 +32,6 @@ SCRIPTS = Path(__file__).parents[1]
 PATIENCE = 2.0  # seconds after which others are given a copy of a task; ten for users
 
 
-class Ended(NamedTuple):
-    """How a command ended, and the last line that it wrote."""
-
-    status: int
-    last: str
-
-
 class Trial:
     """One command into one folder, on a cluster of two workers."""
 
@@ -46,31 +39,20 @@ class Trial:
         self.folder, self.fault = scratch / f"out-{number}", scratch / "fault"
         self.cluster = _cluster(scratch)
 
-    def begin(self, *more: str) -> tuple[int, Any]:
-        """Start the command in a process of its own; returns its number and its streams."""
-        stream = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it is read when the command has ended
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            os.dup2(stream.fileno(), 1)
-            os.dup2(stream.fileno(), 2)
-            pictures.planned = lambda study: []
-            pipeline.Pipeline._write = lambda *_: None  # type: ignore[method-assign,assignment]
-            dispatching.PATIENCE = PATIENCE
-            given = [*ARGUMENTS, "--scheduler", self.cluster.address, "--out", str(self.folder), *more]
-            os._exit(main(given))
-        return child, stream
-
-    def end(self, child: int, stream: Any) -> Ended:
-        """Wait for the command."""
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        stream.seek(0)
-        lines = [line for line in stream.read().splitlines() if line.strip()]
-        return Ended(status, lines[-1] if lines else "")
+    def begin(self) -> ForkedCommand:
+        """Start the command in a process of its own."""
+        given = [*ARGUMENTS, "--scheduler", self.cluster.address, "--out", str(self.folder)]
+        return ForkedCommand(given, _hasten)
 
     def whole(self) -> Ended:
         """The same command once more, to its end."""
-        return self.end(*self.begin())
+        return self.begin().ended()
+
+
+def _hasten() -> None:
+    """Leave out the report, and wait less for workers that say nothing."""
+    without_report()
+    dispatching.PATIENCE = PATIENCE
 
 
 def _cluster(scratch: Path) -> Cluster:
@@ -123,9 +105,10 @@ def try_cluster(scratch: Path, times: int, kinds: list[str]) -> bool:
     os.environ["FAULT"] = str(scratch / "fault")
     reference, seconds = _reference(scratch)
     print(f"an undisturbed command takes {seconds:.1f} s, of which the work begins after about {seconds / 3:.1f} s")
-    dice, lost = random.Random(15), 0
+    dice, well = random.Random(15), True
     for kind in kinds:
         seen: Counter[str] = Counter()
+        lost = 0
         for number in range(times):
             what, alike = _tried(scratch, kind, number, dice.uniform(0.3, 1.0) * seconds, reference)
             seen[what] += 1
@@ -133,7 +116,8 @@ def try_cluster(scratch: Path, times: int, kinds: list[str]) -> bool:
         print(f"{kind}: {times} injected, {lost} with anything lost", flush=True)
         for what, often in seen.most_common():
             print(f"  {often:3d} × {what}", flush=True)
-    return lost == 0
+        well &= lost == 0
+    return well
 
 
 def _reference(scratch: Path) -> tuple[pd.DataFrame, float]:
@@ -142,7 +126,7 @@ def _reference(scratch: Path) -> tuple[pd.DataFrame, float]:
     try:
         began = time.perf_counter()
         assert trial.whole().status == 0
-        return _results(scratch / "reference"), time.perf_counter() - began
+        return units_in(scratch / "reference"), time.perf_counter() - began
     finally:
         trial.cluster.close()
 
@@ -155,9 +139,9 @@ def _tried(scratch: Path, kind: str, number: int, moment: float, reference: pd.D
     if kind == "disk full":
         _mount(trial.folder, int(60_000 + 300_000 * moment))
     try:
-        child, stream = trial.begin()
-        KINDS[kind](trial, child, moment)
-        ended = trial.end(child, stream)
+        command = trial.begin()
+        KINDS[kind](trial, command.process, moment)
+        ended = command.ended()
         trial.fault.unlink(missing_ok=True)
         if kind == "disk full":
             subprocess.run(["mount", "-o", "remount,size=100m", str(trial.folder)], check=True)
@@ -167,7 +151,7 @@ def _tried(scratch: Path, kind: str, number: int, moment: float, reference: pd.D
             again = trial.whole()
             if again.status != 0:
                 return f"{_seen(ended, trial)}; and again: {_seen(again, trial)}", False
-        return _seen(ended, trial), _results(trial.folder).equals(reference)
+        return _seen(ended, trial), units_in(trial.folder).equals(reference)
     finally:
         trial.cluster.close()
         if kind == "disk full":
@@ -187,7 +171,3 @@ def _seen(ended: Ended, trial: Trial) -> str:
     while "00" in numberless:
         numberless = numberless.replace("00", "0")
     return f"exit code {ended.status}: {numberless[:230]}"
-
-
-def _results(folder: Path) -> pd.DataFrame:
-    return pd.read_parquet(folder / "units").sort_values(["world", "agent", "run", "round"], ignore_index=True)

@@ -39,6 +39,6 @@ def _goes_on(disk: Path, free: int, whole: Path) -> bool:
     alike = again.status == 0 and same_results(disk / "out", whole)
     leftovers = list(disk.rglob("*.part"))
     well = full.refused_in_one_line and alike and not leftovers
-    said = full.said.strip().splitlines()[-1] if full.said.strip() else "nothing"
+    said = full.last or "nothing"
     print(f"{'well ' if well else 'WRONG'} {free:9,d} bytes free: {kept} units kept; said {said}", flush=True)
     return well

@@ -43,7 +43,7 @@ def try_links(scratch: Path) -> bool:
         before = _state_of(victim)
         ended = evaluate(folder)
         alike = _state_of(victim) == before and (ended.status == 0 or ended.refused_in_one_line)
-        said = f"refused: {ended.said.strip().splitlines()[-1]}" if ended.status else "went on"
+        said = f"refused: {ended.last}" if ended.status else "went on"
         print(f"{'well ' if alike else 'WRONG'} {place} as {kind}: {said}".replace(str(scratch), "…"), flush=True)
         well &= alike
     return well

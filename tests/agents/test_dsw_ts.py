@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
+from chi_square import p_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -41,17 +42,6 @@ def chances(cdfs: list[Floats]) -> Floats:
     found = ((others[:, 1:] + others[:, :-1]) / 2 * np.diff(table, axis=1)).sum(axis=1)
     assert found.sum() == pytest.approx(1, abs=1e-4)
     return np.asarray(found / found.sum())
-
-
-def p_value(counts: npt.NDArray[np.int64], expected: Floats) -> float:
-    """Of a chi-square test, with arms expected fewer than 5 times put together with the rarest of the others."""
-    order = np.argsort(expected)
-    seen, expected = counts[order].astype(float), expected[order] * counts.sum()
-    while expected.size > 1 and expected[0] < 5:
-        seen[1] += seen[0]
-        expected[1] += expected[0]
-        seen, expected = seen[1:], expected[1:]
-    return 1.0 if expected.size == 1 else float(stats.chisquare(seen, expected * seen.sum() / expected.sum()).pvalue)
 
 
 def beta(successes: float, failures: float) -> stats.rv_continuous:

@@ -1,95 +1,20 @@
 """SW-UCB, KL-UCB and SW-KL-UCB: the arm played is the argmax of the index as the papers write it.
 
-Indices are recomputed from the full history, KL indices by bisection. The agents themselves invert few divergences and
-compare the others; what must be right is the arm, and the precision with which two close indices are told apart.
+Indices are recomputed from the full history, KL indices by bisection.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from index_rules import History, Rule, after, check_choice, kl_budget, kl_index, kl_rule, ucb_rule
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.parts.indices import log_odds_bound
-
-History = list[tuple[int, float]]
-Rule = Callable[[int, float, int], float]  # the index from N, S and t
-CLOSE = 1e-9
-
-
-def divergence(p: float, q: float) -> float:
-    """d(p, q) of Bernoulli laws, 0 ln 0 = 0; q in (0, 1) or equal to p."""
-    if q >= 1:
-        return 0.0 if p >= 1 else math.inf
-    inside = p * (math.log(p) - math.log(q)) if p > 0 else 0.0
-    return inside + ((1 - p) * (math.log1p(-p) - math.log1p(-q)) if p < 1 else 0.0)
-
-
-def kl_index(n: int, s: float, budget: float) -> float:
-    """max{q : n d(s/n, q) ≤ budget}, by bisection."""
-    mean = min(s / n, 1.0)
-    low, high = mean, 1.0
-    if n * divergence(mean, high) <= budget:
-        return high
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if n * divergence(mean, middle) <= budget else (low, middle)
-    return low
-
-
-def kl_budget(t: int, c: float) -> float:
-    """The budget ln t + c ln ln t, the second term clamped at 0."""
-    log_t = math.log(t)
-    return log_t + c * max(0.0, math.log(log_t)) if log_t > 0 else 0.0
-
-
-def ucb_rule(xi: float, window: int) -> Rule:
-    return lambda n, s, t: s / n + math.sqrt(xi * math.log(min(t, window)) / n)
-
-
-def kl_rule(c: float, window: float) -> Rule:
-    return lambda n, s, t: kl_index(n, s, kl_budget(int(min(t, window)), c))
-
-
-def window_state(history: History, window: float, n_arms: int) -> list[tuple[int, float]]:
-    """(N_i, S_i) over the last τ rounds."""
-    recent = history if window == math.inf else history[-int(window) :]
-    mine = [[x for arm, x in recent if arm == i] for i in range(n_arms)]
-    return [(len(m), math.fsum(m)) for m in mine]
-
-
-def check_choice(arm: int, history: History, window: float, n_arms: int, rule: Rule) -> None:
-    """The arm is the one unseen longest, or has the largest index to 1e-9; exact ties go to the lowest index."""
-    states = window_state(history, window, n_arms)
-    unseen = [i for i, (n, _) in enumerate(states) if n == 0]
-    if unseen:
-        last = {played: t for t, (played, _) in enumerate(history, 1)}
-        assert arm == min(unseen, key=lambda i: (last.get(i, 0), i))
-        return
-    indices = [rule(n, s, len(history) + 1) for n, s in states]
-    largest = max(indices)
-    assert indices[arm] >= largest - CLOSE
-    best = indices.index(largest)
-    exact = all(2 * reward == int(2 * reward) for _, reward in history)  # then equal sums are equal to the last bit
-    others = [i for i in range(n_arms) if states[i] != states[best] and largest - indices[i] < CLOSE]
-    if exact and all(indices[i] == 1.0 == largest for i in others):  # else rounding may decide between two states
-        assert arm == best
-
-
-def test_brute_force_against_closed_forms():
-    assert kl_index(7, 0.0, 2.0) == pytest.approx(1 - math.exp(-2 / 7), abs=1e-14)  # p = 0: (1 − q)^n = e^−budget
-    assert kl_index(5, 5.0, 2.0) == 1.0
-    assert divergence(0.5, 0.9) == pytest.approx(0.5 * math.log(0.25 / 0.09))
-    assert kl_budget(2, 3.0) == math.log(2)
-    assert kl_budget(100, 3.0) == math.log(100) + 3 * math.log(math.log(100))
-    assert kl_budget(1, 3.0) == 0.0
-
 
 REWARDS = {"binary": st.sampled_from([0.0, 1.0]), "mixed": st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])}
 
@@ -151,76 +76,6 @@ def test_every_state_of_two_arms_with_up_to_nine_pulls(make, rule):
                 for arm, reward in arms:
                     agent.observe(arm, reward)
                 check_choice(agent.act(), arms, math.inf, 2, rule)
-
-
-def after(agent: agents.Agent, states: list[tuple[int, float]]) -> agents.Agent:
-    """An agent that has seen n rewards of s/n on each arm."""
-    for arm, (n, s) in enumerate(states):
-        for _ in range(n):
-            agent.observe(arm, s / n)
-    return agent
-
-
-def mean_with_index(q: float, n: int, budget: float) -> float:
-    """The p < q with n d(p, q) = budget, by bisection; 0 if q is too small for that."""
-    low, high = 0.0, q
-    if n * divergence(0.0, q) <= budget:
-        return 0.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if n * divergence(middle, q) > budget else (low, middle)
-    return high
-
-
-@settings(deadline=None, max_examples=150)
-@given(
-    n=st.integers(1, 300),
-    mean=st.floats(0, 0.999),
-    rival_n=st.integers(1, 300),
-    closeness=st.sampled_from([1e-9, -1e-9]),
-    rival_first=st.booleans(),
-    warm=st.booleans(),
-)
-def test_kl_indices_are_told_apart_to_1e_9(n, mean, rival_n, closeness, rival_first, warm):
-    """An arm whose index is 1e-9 above another's is played, one that is 1e-9 below is not, in either order.
-
-    So every index that decides anything is right to 1e-9, however it was found.
-    """
-    t = n + rival_n + 1
-    budget = kl_budget(t, 3.0)
-    q = kl_index(n, n * mean, budget)
-    rival_mean = mean_with_index(q + closeness, rival_n, budget)
-    assume(q + closeness < 1 and rival_mean > 0)
-    states = [(n, n * mean), (rival_n, rival_n * rival_mean)]
-    assert abs(kl_index(*states[1], budget) - (q + closeness)) < 1e-11
-    agent = after(agents.KLUCB(2), states[::-1] if rival_first else states)
-    if warm:  # where the search begins must not matter: from the arm that won before, or from any other
-        agent.act()
-    rival = 0 if rival_first else 1
-    assert agent.act() == (rival if closeness > 0 else 1 - rival)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    n_arms=st.integers(2, 6),
-    seed=st.integers(0, 2**31),
-    scale=st.sampled_from([3, 30, 400]),
-    closed=st.integers(0, 5),
-)
-def test_kl_ucb_in_states_far_from_the_start(n_arms, seed, scale, closed):
-    """Random counts up to 400 per arm, some means at 0 and near 1; one arm may be closed."""
-    rng = np.random.default_rng(seed)
-    pulls = rng.integers(1, scale + 1, n_arms)
-    sums = [float(rng.choice([0, rng.integers(0, n + 1), n - 1])) for n in pulls]
-    states = [(int(n), s) for n, s in zip(pulls, sums, strict=True)]
-    agent = after(agents.KLUCB(n_arms), states)
-    budget = kl_budget(int(pulls.sum()) + 1, 3.0)
-    mask = np.arange(n_arms) != closed
-    indices = [kl_index(n, s, budget) if mask[i] else -1.0 for i, (n, s) in enumerate(states)]
-    best = int(np.argmax(indices))
-    rivals = [i for i in range(n_arms) if mask[i] and states[i] != states[best] and indices[best] - indices[i] < CLOSE]
-    assume(all(indices[i] == 1.0 for i in rivals))
-    assert agent.act(mask=mask) == best
 
 
 def test_trap_kl_ucb_divides_by_the_pulls_of_the_arm():
@@ -336,18 +191,3 @@ def test_a_whole_game_of_its_own(agent, window, rule, digits):
         mean = [[0.2, 0.4, 0.5, 0.6], [1.0, 0.5, 1.0, 0.0], [0.0, 0.0, 0.3, 0.0]][t // 250 % 3][arm]
         history.append((arm, float(np.clip(round(mean + rng.uniform(-1, 1) * mean * (1 - mean), digits), 0, 1))))
         agent.observe(*history[-1])
-
-
-GUESSES = [0.0, 3.0, -3.0, 699.0, 701.0, 2.310300994097594e16, 1e17, 1e300, -1e300, math.inf, -math.inf, math.nan]
-
-
-@pytest.mark.parametrize("guess", GUESSES)
-def test_the_root_does_not_depend_on_the_guess(guess):
-    """Where a guess from far beyond came down to q = p, the next step divided by zero."""
-    rng = np.random.default_rng(1)
-    for budget in (0.8796857765384195, *10.0 ** rng.uniform(-6, 3, 200)):
-        for p in (0.5, 1e-9, 0.25, 1.0 - 1e-9, float(rng.random())):
-            negentropy = p * math.log(p) + (1 - p) * math.log(1 - p)
-            z = log_odds_bound(p, negentropy, budget, guess)
-            spent = negentropy + max(z, 0.0) + math.log1p(math.exp(-abs(z))) - p * z
-            assert spent == pytest.approx(budget, rel=1e-6, abs=1e-9)

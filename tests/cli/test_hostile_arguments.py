@@ -31,12 +31,13 @@ PATHS = [
 ]  # fmt: skip
 # command: words with what each of them is; what is tried in its place depends on that.
 SEEDED = "--seed number:1 --jobs number:1"
+STUDY = f"--out path:out --executor word:threads --retries number:1 {SEEDED}"
 GOOD = {
-    "paper": f"--runs number:2 --horizon number:100 --out path:out {SEEDED}",
+    "paper": f"--runs number:2 --horizon number:100 {STUDY}",
     "evaluate": f"--env world:{WORLD} world:{OTHER} --agents agent:ts agent:beta-swts:window=5|9 --runs number:2 "
-    f"--reference word:ts --out path:out {SEEDED}",
-    "leaderboard": "--worlds word:Stationary --quick --agents agent:ts:binarize=true --division word:blind "
-    f"--runs number:2 --out path:out --snapshot path:shot {SEEDED}",
+    f"--reference word:ts {STUDY}",
+    "leaderboard": "--worlds word:Abrupt --quick --agents agent:ts:binarize=true --division word:blind "
+    f"--runs number:2 --snapshot path:shot {STUDY}",
     "tune": f"world:{WORLD} agent:sw-ucb:xi=0.6 --budget number:1 --runs number:30 --space space:window=10:20 {SEEDED}",
     "recommend": f"world:{WORLD} --seconds number:1 --runs number:30 --agents word:ts {SEEDED}",
     "diagnose": f"world:{OTHER} --agent word:beta-swts --windows number:9 --out path:out --measure --runs number:2",
@@ -47,6 +48,7 @@ GOOD = {
     "worlds": "word:piecewise",
     "cite": "",
 }
+ANSWERED = ("agents", "worlds", "cite")  # without any work
 COMMANDS = [*GOOD, *("evaluate", "tune", "diagnose", "plot") * 3]
 
 
@@ -63,8 +65,7 @@ def idle(monkeypatch, tmp_path):
     """Commands that stop where their work begins; the fixture is a list of the errors that they end in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Arena, "warm_up", enough)
-    monkeypatch.setattr("ns_mab_gym.experiments.pipeline.run", enough)
-    monkeypatch.setattr("ns_mab_gym.experiments.leaderboard.board.run", enough)
+    monkeypatch.setattr("ns_mab_gym.experiments.runner.dispatch", enough)
     monkeypatch.setattr("ns_mab_gym.experiments.measurement.compare", enough)
     monkeypatch.setattr("ns_mab_gym.figures.diagnosis.diagnosis_figure", enough)
     monkeypatch.setattr(FigureJob, "__call__", lambda job: [])
@@ -79,9 +80,8 @@ def idle(monkeypatch, tmp_path):
 
 def run(command, arguments):
     module = importlib.import_module(f"ns_mab_gym.cli.{command}_command")
-    stub = {"simulate": enough} if command in ("paper", "evaluate", "leaderboard") else {}
     try:
-        return module.main(arguments, command, **stub)
+        return module.main(arguments, command)
     except door.HelpShown:
         return 0
 
@@ -104,6 +104,11 @@ def settings(rng, name, parameters, rest):
     return f"{name}:{key}={one_of(rng, NUMBERS)}{'' if key == 'horizon' else rest}"
 
 
+def good(command):
+    """Arguments with which nothing is wrong."""
+    return [word.partition(":")[2] or word for word in GOOD[command].split()]
+
+
 def typed(rng):
     """A command and arguments of which one to three are amiss."""
     command = one_of(rng, COMMANDS)
@@ -116,6 +121,15 @@ def typed(rng):
     if words and rng.random() < 0.1:
         words.pop(int(rng.integers(len(words))))
     return command, words
+
+
+@pytest.mark.parametrize("command", GOOD)
+def test_good_arguments_lead_to_the_work(idle, command):
+    """Else hostile ones would meet little of what stands before it."""
+    if command == "train":
+        pytest.importorskip("stable_baselines3")
+    run(command, good(command))
+    assert [type(error) for error in idle] == ([] if command in ANSWERED else [EnoughError])
 
 
 def test_hostile_arguments(guests, watched, idle, capsys, tmp_path):

@@ -1,4 +1,4 @@
-"""What the tests of experiments and commands share: a stand-in for the engine, a small study, Python in a process.
+"""What the tests of experiments and commands share: a stand-in for the engine, a small study, a store, other processes.
 
 The stand-in is fast, deterministic and paired, and keeps a record of what it was asked.
 """
@@ -10,8 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from quiet_progress import Quiet
+from single_version import v1
 
-from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry
+from ns_mab_gym.experiments.parquet import checked, to_parquet
+from ns_mab_gym.experiments.unit_jobs import compute
+from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.runs import Runs
 from ns_mab_gym.workforce import dispatching
@@ -86,29 +91,39 @@ def one_by_one(monkeypatch):
     monkeypatch.setattr(dispatching, "MOST_ITEMS", 1)
 
 
-class Quiet:
-    """A progress that remembers what it was told."""
+@pytest.fixture
+def told():
+    """What the store has told."""
+    return []
 
-    def __init__(self):
-        self.started, self.advanced, self.failed, self.said = [], [], 0, []
 
-    def __enter__(self):
-        return self
+@pytest.fixture
+def store(tmp_path, told):
+    with Store(tmp_path / "out", v1, told.append) as opened:
+        yield opened
 
-    def __exit__(self, *_):
-        pass
 
-    def start(self, done, total):
-        self.started.append((done, total))
+@pytest.fixture
+def unit(study):
+    return units_of(study)[1]
 
-    def say(self, line):
-        self.said.append(line)
 
-    def advance(self, units, steps):
-        self.advanced.append((units, steps))
+@pytest.fixture
+def block(unit, engine):
+    return compute(unit, engine, None)
 
-    def fail(self):
-        self.failed += 1
+
+@pytest.fixture(params=["alone", "shared"])
+def keep(request, store, study, unit, engine):
+    """Stores the result of a unit in a file of its own, or in one that it shares with two others."""
+    beside = units_of(study)[2:4] if request.param == "shared" else []
+
+    def kept(block):
+        others = [(each, "v1", compute(each, engine, None)) for each in beside]
+        results = [*others[:1], (unit, "v1", checked(unit, block)), *others[1:]]
+        store.take([each for each, _, _ in results], to_parquet(results))
+
+    return kept
 
 
 @pytest.fixture

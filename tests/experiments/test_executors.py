@@ -6,6 +6,7 @@ import signal
 import numpy as np
 import pytest
 from clusters import Cluster
+from quiet_progress import Quiet
 
 import ns_mab_gym as nsb
 from ns_mab_gym.cli import evaluate_command
@@ -62,35 +63,22 @@ def expected(tmp_path_factory):
     """What one thread of this process computes."""
     folder, study = tmp_path_factory.mktemp("expected") / "out", study_of(*AGENTS)
     with Store(folder, code_versions(print)) as store:
-        run(study, store, nsb.simulate, Silent(), n_jobs=1)
+        run(study, store, nsb.simulate, Quiet(), n_jobs=1)
     return results_in(folder, study)
 
 
-class Silent:
+class Acting(Quiet):
     """A progress that calls a function, once, when so many units are there."""
 
-    def __init__(self, after=1, then=lambda: None):
-        self.done, self.after, self.then, self.said = 0, after, then, []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def start(self, done, total):
-        self.total = total
-
-    def say(self, line):
-        self.said.append(line)
+    def __init__(self, after, then):
+        super().__init__()
+        self.after, self.then = after, then
 
     def advance(self, units, steps):
-        before, self.done = self.done, self.done + units
+        before = self.done
+        super().advance(units, steps)
         if before < self.after <= self.done:
             self.then()
-
-    def fail(self):
-        pass
 
 
 @pytest.fixture
@@ -106,10 +94,10 @@ def cluster(tmp_path):
 def test_the_results_are_those_of_one_thread(executor, workers, expected, tmp_path):
     study = study_of(*AGENTS)
     with Store(tmp_path / "out", code_versions(print)) as store, hired(executor, workers) as crew:
-        outcome = run(study, store, nsb.simulate, Silent(), crew=crew)
+        outcome = run(study, store, nsb.simulate, Quiet(), crew=crew)
         assert (len(outcome.computed), outcome.failures) == (len(expected), ())
         assert outcome.computed_steps == sum(runs.steps for runs in expected.values())
-        assert run(study, store, nsb.simulate, Silent(), crew=crew).computed == ()
+        assert run(study, store, nsb.simulate, Quiet(), crew=crew).computed == ()
     assert_same(results_in(tmp_path / "out", study), expected)
 
 
@@ -118,7 +106,7 @@ def test_the_results_are_those_of_one_thread(executor, workers, expected, tmp_pa
 def test_workers_that_are_killed_cost_nothing(executor, victims, expected, tmp_path):
     study = study_of(*AGENTS)
     with Store(tmp_path / "out", code_versions(print)) as store, hired(executor, 2) as crew:
-        progress = Silent(4, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids_of(crew)[:victims]])
+        progress = Acting(4, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids_of(crew)[:victims]])
         assert run(study, store, nsb.simulate, progress, crew=crew).failures == ()
         assert progress.done == len(expected)
     assert_same(results_in(tmp_path / "out", study), expected)
@@ -137,7 +125,7 @@ def test_a_scheduler_that_is_killed_loses_nothing_and_the_same_command_goes_on(e
     first.add_worker()
     try:
         with Store(tmp_path / "out", code_versions(print)) as store:
-            progress = Silent(4, first.scheduler.kill)
+            progress = Acting(4, first.scheduler.kill)
             with (
                 hired("dask", scheduler=first.address) as crew,
                 pytest.raises(
@@ -153,7 +141,7 @@ def test_a_scheduler_that_is_killed_loses_nothing_and_the_same_command_goes_on(e
     second.add_worker()
     try:
         with Store(tmp_path / "out", code_versions(print)) as store, hired("dask", scheduler=second.address) as crew:
-            assert len(run(study, store, nsb.simulate, Silent(), crew=crew).computed) == left
+            assert len(run(study, store, nsb.simulate, Quiet(), crew=crew).computed) == left
     finally:
         second.close()
     assert_same(results_in(tmp_path / "out", study), expected)
@@ -180,7 +168,7 @@ def test_a_worker_with_other_code_is_refused(late, own_agent, cluster, tmp_path)
     with Store(tmp_path / "out", code_versions(print)) as store, hired("dask", scheduler=cluster.address) as crew:
         cluster.add_worker(add[0])
         crew.client.wait_for_workers(1, timeout=60)
-        progress = Silent(1, lambda: [cluster.add_worker(path) for path in add[1:]])
+        progress = Acting(1, lambda: [cluster.add_worker(path) for path in add[1:]])
         slow = Slowly() if late else nsb.simulate
         with pytest.raises(UnfitWorkerError) as caught:
             run(study, store, slow, progress, crew=crew)
@@ -210,7 +198,7 @@ def test_a_worker_that_lacks_the_users_code_or_file_is_refused_before_the_run(ow
     with Store(tmp_path / "out", code_versions(print)) as store, hired("dask", scheduler=cluster.address) as crew:
         crew.client.wait_for_workers(1, timeout=60)
         with pytest.raises(UnfitWorkerError, match=f"no module {name} "):
-            run(study, store, nsb.simulate, Silent(), crew=crew)
+            run(study, store, nsb.simulate, Quiet(), crew=crew)
         assert not any(store.units.iterdir())
 
 

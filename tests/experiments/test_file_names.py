@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from single_version import v1
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, run
 from ns_mab_gym.experiments.shelves import NAME, name_of_shared
@@ -23,11 +24,6 @@ HOSTILE = [
     "C:\\means", "_", "$HOME", "%41", "#", "a;b", "a,b", "'", '"', "parquet", ".parquet.crc", "means.parquet.crc",
     "._means", "_SUCCESS",
 ]  # fmt: skip
-
-
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
 
 
 def rows_found(folder):

@@ -9,17 +9,13 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import pytest
+from single_version import v1
 
 from ns_mab_gym.experiments import Store, StoreError, run
 from ns_mab_gym.experiments.folder_lock import FolderLock
 from ns_mab_gym.workforce import hired
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no lock on Windows")
-
-
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
 
 
 def is_free(folder):

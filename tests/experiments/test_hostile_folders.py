@@ -6,6 +6,7 @@ import signal
 
 import pandas as pd
 import pytest
+from single_version import v1
 
 from ns_mab_gym.choosing import reports
 from ns_mab_gym.experiments import Store, StoreError, run
@@ -16,11 +17,6 @@ from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs links, pipes and signals")
-
-
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
 
 
 def state_of(folder):

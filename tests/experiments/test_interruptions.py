@@ -5,20 +5,13 @@ import os
 import pandas as pd
 import pytest
 from interrupting import FOREIGN, KILLED, REFUSED, fill_disk, interrupted, kill
+from single_version import v1
+from stored_tables import table_of
 
 from ns_mab_gym.choosing.reports import OWNER, own_folder
 from ns_mab_gym.experiments import Store, StoreError, run
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs processes that fork")
-
-
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
-
-
-def table_of(folder):
-    return pd.read_parquet(folder / "units").sort_values(["world", "agent", "run", "round"], ignore_index=True)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from single_version import v1
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, StoreError, Study, WorldEntry, collect, run
 from ns_mab_gym.experiments import pipeline as pipelines
@@ -97,11 +98,6 @@ def test_threads_that_ask_at_once_get_the_same():
         thread.join()
     assert set(reader.asked.values()) == {1}
     assert all(len({id(each) for each in same}) == 1 for same in zip(*found, strict=True))
-
-
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
 
 
 @pytest.mark.usefixtures("one_by_one")

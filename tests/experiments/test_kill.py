@@ -10,6 +10,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from stored_tables import table_of
 
 # A server that has imported everything and forks a runner for each line it reads: ten restarts cost no imports.
 # The engine notes every unit when it begins, and takes its time, so that kills find it and the writer at work.
@@ -84,10 +85,6 @@ def serve(tmp_path):
     yield start
     for server in servers:
         server.stop()
-
-
-def table_of(folder):
-    return pd.read_parquet(folder / "units").sort_values(["world", "agent", "run", "round"], ignore_index=True)
 
 
 def test_ten_kills_cost_nothing_but_what_was_in_flight(serve):

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from single_version import v1
 
 from ns_mab_gym.experiments import Store, collect, parquet, run
 from ns_mab_gym.experiments.result_folders import LostResultError
@@ -14,17 +15,6 @@ from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.workforce import hired
-
-
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "out", v1) as opened:
-        yield opened
 
 
 def test_everything_is_computed_once_and_then_remembered(study, store, engine, progress):

@@ -13,10 +13,11 @@ from dataclasses import FrozenInstanceError, replace
 from itertools import product
 
 import pytest
+from asked_units import asked_one_by_one
 
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, identity
 from ns_mab_gym.experiments.pinned_files import pinned
-from ns_mab_gym.experiments.units import Unit, blocks_of, units_of
+from ns_mab_gym.experiments.units import Unit, units_of
 
 LAW = {"name": "beta", "first_run": 7, "runs": [1, 2.5, {"z": None, "a": True}]}
 QUOTED = {"runs": '", "runs": 25', "first_run": 0}
@@ -112,14 +113,7 @@ def experiments(*runs, agents=("ts", "ser4")):
 )
 def test_every_unit_is_listed_once_in_the_order_in_which_it_is_first_asked_for(runs):
     study = Study("", experiments(*runs))
-    one_by_one = dict.fromkeys(
-        unit
-        for experiment in study.experiments
-        for world in experiment.worlds
-        for agent in experiment.agents
-        for unit in blocks_of(experiment, world, agent)
-    )
-    assert units_of(study) == list(one_by_one)
+    assert units_of(study) == list(dict.fromkeys(asked_one_by_one(study)))
 
 
 def test_units_of_one_seed_and_rounds_alone_are_the_same():

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from interrupting import FOREIGN, fill_disk, interrupted, kill
+from single_version import v1
 from unit_forging import opened_up
 
 from ns_mab_gym.experiments import Store
@@ -19,11 +20,6 @@ from ns_mab_gym.experiments.units import units_of
 KEYS = ["world", "agent", "run"]
 
 
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
-
-
 @pytest.fixture
 def units(study):
     return units_of(study)[:9]
@@ -32,11 +28,6 @@ def units(study):
 @pytest.fixture
 def blocks(units, engine):
     return {unit: compute(unit, engine, None) for unit in units}
-
-
-@pytest.fixture
-def told():
-    return []
 
 
 @pytest.fixture

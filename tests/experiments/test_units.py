@@ -2,6 +2,8 @@
 
 import os
 
+from asked_units import asked_one_by_one
+
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, paper_study
 from ns_mab_gym.experiments.units import Unit, blocks_of, units_of
 
@@ -57,13 +59,7 @@ def test_file_names_are_safe_and_differ():
 
 def test_the_paper_is_198_units_of_which_none_is_asked_twice():
     study = paper_study.study()
-    asked = [
-        unit
-        for experiment in study.experiments
-        for world in experiment.worlds
-        for agent in experiment.agents
-        for unit in blocks_of(experiment, world, agent)
-    ]
+    asked = asked_one_by_one(study)
     # 4 worlds × 16 agents, and 5 + 5 + 5 + 4 other readings of the tuning of four of them, and of γ for 4 more windows
     assert len(units_of(study)) == len(set(asked)) == 2 * (4 * 16 + 19 + 4 * 4)
     assert (

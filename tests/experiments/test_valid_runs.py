@@ -5,22 +5,13 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from single_version import v1
 
 from ns_mab_gym.experiments import Store, collect, run
 from ns_mab_gym.experiments.runner import load, until_whole
 from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.experiments.valid_runs import InvalidRunsError
-
-
-def v1(unit):
-    """The version of the code that computes a unit: one for all."""
-    return "v1"
-
-
-@pytest.fixture
-def told():
-    return []
 
 
 @pytest.mark.parametrize("place", ["regret", "seeds", "pulls", "seconds"])

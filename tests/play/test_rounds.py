@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import ns_mab_gym as nsb
-from ns_mab_gym import agents
+from ns_mab_gym import agents, worlds
 
 WORLD = {"env_kwargs": {"horizon": 600}, "runs": 2, "seed": 3}
 
@@ -48,3 +48,17 @@ def test_the_generic_loop_keeps_the_same_rounds():
 def test_rounds_that_are_not_there_are_refused(rounds, said):
     with pytest.raises((ValueError, TypeError), match=said):
         nsb.simulate("NSBandit-Abrupt-v0", "ts", rounds=rounds, **WORLD)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 499, 500, 501, 1_234])
+def test_the_rounds_of_a_curve(horizon):
+    """At most 500, rising, the last of them T; all of them where T is no more."""
+    runs = nsb.simulate(worlds.Stationary(mu=(0.2, 0.5), horizon=horizon), "random", runs=2)
+    assert runs.rounds[-1] == horizon
+    assert len(runs.rounds) == min(horizon, 500)
+    assert (np.diff(runs.rounds) > 0).all()
+    assert runs.rounds[0] >= 1
+    assert runs.regret.shape == (2, len(runs.rounds))
+    np.testing.assert_allclose(runs.regret[:, -1], 0.3 * runs.pulls[:, 0], rtol=1e-12)
+    np.testing.assert_array_equal(runs.pulls[:, 0], runs.suboptimal_pulls[:, 0])
+    assert runs.seconds > 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from quiet_progress import Quiet
 
 from ns_mab_gym import rl
 from ns_mab_gym.experiments import Store, Study, code_versions, collect, run
@@ -18,31 +19,14 @@ from ns_mab_gym.figures.regret_plots import regret_figure
 from .conftest import WORLD
 
 
-class Silent:
-    """A progress bar that shows nothing."""
-
-    def __enter__(self) -> Silent:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def start(self, done: int, total: int) -> None: ...
-
-    def say(self, line: str) -> None: ...
-
-    def advance(self, units: int, steps: int) -> None: ...
-
-    def fail(self) -> None: ...
-
-
 def test_the_runner_plays_stores_and_draws_a_model_beside_the_zoo(model: Callable[[str], Any], tmp_path: Path) -> None:
     rl.SB3Agent(model("ppo")).save(tmp_path / "model.zip")
     world = "NSBandit-Piecewise-v0:" + ",".join(f"{key}={value}" for key, value in WORLD.items())
     asked = experiment([world], [f"sb3:path={tmp_path / 'model.zip'}", "ts"], runs=2)
     study = Study("a model", (asked,))
     with Store(tmp_path / "store", code_versions(print)) as store:
-        first = run(study, store, rl.simulate, Silent())  # type: ignore[arg-type]
-        again = run(study, store, rl.simulate, Silent())  # type: ignore[arg-type]
+        first = run(study, store, rl.simulate, Quiet())  # type: ignore[arg-type]
+        again = run(study, store, rl.simulate, Quiet())  # type: ignore[arg-type]
         curves = collect(study, partial(load, store)).of(asked, asked.worlds[0])
     assert len(first.computed) == 2
     assert again.computed == ()

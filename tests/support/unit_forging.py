@@ -59,3 +59,11 @@ def at(record: Any, place: str, value: Any) -> Any:
         inner = inner[step]
     inner[last] = value
     return record
+
+
+def nested(depth: int) -> Any:
+    """A number within so many lists."""
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value

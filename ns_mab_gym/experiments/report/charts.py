@@ -13,11 +13,13 @@ from ...figures.regret_plots import Member, family_styles
 from ...figures.style import FAINT, line_style
 from ...figures.world_means import arm_colours, kept_rounds
 from ...runs import Runs
+from ..statistics import Estimate
 
 __all__ = [
     "Chart",
     "axes_layout",
     "family_chart",
+    "interval_bars",
     "means_chart",
     "other_curves",
     "other_members",
@@ -143,6 +145,16 @@ def _band(curve: Runs, name: str, colour: str) -> Chart:
         "line": {"width": 0},
         "hoverinfo": "skip",
         "showlegend": False,
+    }
+
+
+def interval_bars(estimates: Sequence[Estimate]) -> Chart:
+    """Error bars from the lower to the upper ends of intervals."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [round(each.high - each.mean, 1) for each in estimates],
+        "arrayminus": [round(each.mean - each.low, 1) for each in estimates],
     }
 
 

@@ -12,7 +12,7 @@ from ..results import Results
 from ..statistics import Estimate, estimate
 from ..study import Experiment, WorldEntry
 from ..zoo_study import BLIND, REFERENCES
-from .charts import Chart, plain
+from .charts import Chart, interval_bars, plain
 from .overview import places_of
 from .page_tables import parameters_in_words, played_with
 from .sections import ChartSlot
@@ -179,15 +179,7 @@ def _dots(name: str, names: list[str], cells: list[Cell | None], ours: list[bool
         "name": name,
         "y": [label for label, _, _ in drawn],
         "x": [round(each.mean, 1) for each in estimates],
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [round(each.high - each.mean, 1) for each in estimates],
-            "arrayminus": [round(each.mean - each.low, 1) for each in estimates],
-            "thickness": 1,
-            "width": 0,
-            "color": GREY,
-        },
+        "error_x": interval_bars(estimates) | {"thickness": 1, "width": 0, "color": GREY},
         "text": [f"{cell.regret}<br>{plain(cell.parameters)}" for _, cell, _ in drawn],
         "hovertemplate": f"%{{y}}, {name}: %{{text}}<extra></extra>",
         "marker": {"symbol": symbol, "size": 9, "color": [VERMILION if own else BLUE for _, _, own in drawn],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...figures.style import line_style
 from ...figures.sweep_plot import Swept
 from ..statistics import estimate
-from .charts import Chart, axes_layout, plain
+from .charts import Chart, axes_layout, interval_bars, plain
 
 __all__ = ["charts_of_sweeps"]
 
@@ -44,14 +44,7 @@ def _line(swept: Swept, colour: str) -> Chart:
         "name": plain(swept.label),
         "x": swept.values,
         "y": [round(each.mean, 1) for each in ends],
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [round(each.high - each.mean, 1) for each in ends],
-            "arrayminus": [round(each.mean - each.low, 1) for each in ends],
-            "thickness": 1.3,
-            "color": colour,
-        },
+        "error_y": interval_bars(ends) | {"thickness": 1.3, "color": colour},
         "text": [f"{each.low:,.0f} to {each.high:,.0f}" for each in ends],
         "line": {"color": colour, "width": 1.6},
         "marker": {"size": 8},
