@@ -18,9 +18,10 @@ __all__ = ["ManyArms", "Periodic", "Stationary", "Variation"]
 PAPER_MEANS = (0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)  # of the first phase of the abrupt world
 
 
-def _like_the_paper(n_arms: int) -> tuple[float, ...]:
+def _like_the_paper(world: Stationary) -> tuple[float, ...]:
     """The best mean, 0.6, last; the others from 0.55 down to 0.1, interpolated between the paper's."""
-    from_the_top = np.linspace(0, len(PAPER_MEANS) - 2, n_arms - 1)  # for two arms, 0.55 alone
+    world.ensure_room()
+    from_the_top = np.linspace(0, len(PAPER_MEANS) - 2, world.n_arms - 1)  # for two arms, 0.55 alone
     others = np.interp(from_the_top, np.arange(len(PAPER_MEANS) - 1), PAPER_MEANS[-2::-1])
     return (*others[::-1].tolist(), PAPER_MEANS[-1])
 
@@ -40,7 +41,7 @@ class Stationary(World):
     n_arms: int = derived("10, or as many as mu has", lambda world: ARMS if world.mu is None else len(world.mu))
     mu: tuple[float, ...] = derived(
         "0.1, 0.2, 0.25, 0.3, …, 0.55, 0.6 for K = 10; for others 0.6, and 0.55 to 0.1 interpolated between these",
-        lambda world: _like_the_paper(world.n_arms),
+        _like_the_paper,
     )
     name: str = field(init=False, repr=False, default="stationary")
 
