@@ -58,7 +58,8 @@ class Stationary(World):
             )
 
     def _check_means(self) -> None:
-        if not isinstance(self.mu, Iterable) or not all(isinstance(m, int | float | np.number) for m in self.mu):
+        listed = isinstance(self.mu, Iterable) and getattr(self.mu, "ndim", 1) > 0
+        if not listed or not all(isinstance(m, int | float | np.number) for m in self.mu):
             raise TypeError(f"mu must be a sequence of numbers, one per arm, got {shown(self.mu)}")
         try:
             object.__setattr__(self, "mu", tuple(float(m) for m in self.mu))
