@@ -14,8 +14,8 @@ __all__ = ["ENV_IDS", "NSBanditEnv", "register"]
 ENV_IDS: dict[str, dict[str, Any]] = {
     "NSBandit-Abrupt-v0": {"world": "abrupt"},
     "NSBandit-GeneralAbrupt-v0": {"world": "general-abrupt"},
-    "NSBandit-Smooth-v0": {"world": "smooth"},
-    "NSBandit-SmoothFast-v0": {"world": "smooth-fast"},
+    "NSBandit-Smooth-v0": {"world": "smooth", "sigma": 1e-4},
+    "NSBandit-SmoothFast-v0": {"world": "smooth", "sigma": 1e-3},
     "NSBandit-Stationary-v0": {"world": "stationary"},
     "NSBandit-Piecewise-v0": {"world": "piecewise"},
     "NSBandit-RandomWalk-v0": {"world": "random-walk"},

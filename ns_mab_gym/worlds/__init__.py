@@ -6,7 +6,7 @@ from .catalogue import WORLDS, card, kind, make, names, register
 from .drawn import Mixed, Piecewise, RandomWalk
 from .means_files import read_means
 from .monotone import Rising, Rotting
-from .paper import Abrupt, GeneralAbrupt, Smooth, SmoothFast
+from .paper import Abrupt, GeneralAbrupt, Smooth
 from .synthetic import Periodic, Stationary, Variation
 from .table import Table
 from .world import World
@@ -21,7 +21,6 @@ __all__ = [
     "Rising",
     "Rotting",
     "Smooth",
-    "SmoothFast",
     "Stationary",
     "Table",
     "Variation",
@@ -39,7 +38,6 @@ HOUSE: dict[str, type[World]] = {
     "abrupt": Abrupt,
     "general-abrupt": GeneralAbrupt,
     "smooth": Smooth,
-    "smooth-fast": SmoothFast,
     "stationary": Stationary,
     "piecewise": Piecewise,
     "random-walk": RandomWalk,

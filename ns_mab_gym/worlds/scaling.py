@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import Field, field
 from typing import Any
 
-__all__ = ["ARMS", "as_many_changes", "derived", "fewer_turns", "rule_of", "shorter_steps", "words_of"]
+__all__ = ["ARMS", "as_many_changes", "derived", "rule_of", "shorter_steps", "words_of"]
 
 ROUNDS, ARMS = 50_000, 10  # the usual size
-FASTEST = 1.0  # radians per round: a wave takes at least six rounds
 LARGEST_STEP = 0.25  # of a walk: beyond it, a mean has little to do with the one before
 
 
@@ -42,11 +41,6 @@ def words_of(parameter: Field[Any]) -> str:
 def shorter_steps(step: float, horizon: int) -> float:
     """A walk's step ∝ 1/√T, with which it wanders as far in an episode as with this step in the usual one."""
     return min(step * math.sqrt(ROUNDS / horizon), LARGEST_STEP)
-
-
-def fewer_turns(radians: float, horizon: int) -> float:
-    """A speed ∝ 1/T, in radians per round, with which a wave turns by so many radians in an episode."""
-    return min(radians / horizon, FASTEST)
 
 
 def as_many_changes(changes: int, horizon: int, spacing: int = 1) -> int:

@@ -29,7 +29,7 @@ def nanoseconds(world: nsb.worlds.World, agent: str, **parameters: float | str) 
 
 def by_arms(agent: str) -> dict[str, float]:
     """Nanoseconds per step for several numbers of arms."""
-    return {str(k): nanoseconds(nsb.worlds.Smooth(horizon=20_000, n_arms=k, sigma=1e-4), agent) for k in ARMS}
+    return {str(k): nanoseconds(nsb.worlds.Smooth(horizon=20_000, n_arms=k), agent) for k in ARMS}
 
 
 def line(symbol: str, costs: dict[str, float]) -> str:

@@ -23,7 +23,7 @@ def begun(**kwargs):
         ({"horizon": 0}, ValueError, "horizon must be a positive integer, got 0"),
         ({"horizon": 1e3}, TypeError, "horizon must be a positive integer, got 1000.0"),
         ({"world": "smooth", "n_arms": 1}, ValueError, "n_arms must be an integer of at least 2, got 1"),
-        ({"n_arms": 5}, ValueError, r"world 'abrupt' is the paper's and has 10 arms, got n_arms=5; for any number"),
+        ({"n_arms": 5}, TypeError, "world 'abrupt' has no parameter 'n_arms'; it takes horizon"),
         ({"world": "smoth"}, ValueError, r"unknown world 'smoth'; did you mean 'smooth'\?"),
         ({"reward": "gausian"}, ValueError, r"unknown reward law 'gausian'; did you mean 'gaussian'\?"),
         ({"reward": 3}, ValueError, "unknown reward law 3; choose one of 'bernoulli', 'gaussian', 'beta'"),

@@ -17,18 +17,11 @@ import ns_mab_gym as nsb
 
 FILE = Path(__file__).parents[1] / "data" / "trajectories.json"
 STORED = json.loads(FILE.read_text())
-# The paper's speeds, also in 5 000 rounds.
-SPEEDS = {
-    "NSBandit-GeneralAbrupt-v0": {"frequency": 0.001},
-    "NSBandit-Smooth-v0": {"sigma": 1e-4},
-    "NSBandit-SmoothFast-v0": {"sigma": 1e-3},
-}
 
 
 def played(world: str, agent: str, horizon: str) -> list[dict[str, str]]:
     """The final regret and a hash of the arms of three runs."""
-    arguments = {"horizon": int(horizon)} | SPEEDS.get(world, {})
-    runs = nsb.simulate(world, agent, runs=3, seed=0, record="all", env_kwargs=arguments)
+    runs = nsb.simulate(world, agent, runs=3, seed=0, record="all", env_kwargs={"horizon": int(horizon)})
     return [
         {"regret": float(regret[-1]).hex(), "arms": hashlib.sha256(arms.astype("<i8").tobytes()).hexdigest()[:32]}
         for regret, arms in zip(runs.regret, runs.arms, strict=True)

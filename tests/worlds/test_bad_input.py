@@ -60,14 +60,7 @@ def test_a_bandit_has_at_least_two_arms(name, n_arms, error):
         ("mixed", {"jumping": 10}, ValueError, "jumping must be below n_arms = 10, got 10"),
         ("mixed", {"jumping": 0}, ValueError, "jumping must be a positive integer, got 0"),
         ("mixed", {"changes": 4, "horizon": 3}, ValueError, "need a horizon of 5, got 3"),
-        ("general-abrupt", {"frequency": 0}, ValueError, "frequency must be a finite number above 0, got 0"),
         ("stationary", {"mu": [0.5, 0.1], "n_arms": 3}, ValueError, "n_arms is 3 but mu has 2 means; leave n_arms out"),
-        (
-            "abrupt",
-            {"n_arms": 5},
-            ValueError,
-            r"world 'abrupt' is the paper's and has 10 arms, got n_arms=5; for any number of arms take 'piecewise'",
-        ),
         ("mixed", {"step": -1}, ValueError, "step must be a finite number above 0, got -1"),
     ],
 )

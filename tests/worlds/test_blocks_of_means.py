@@ -28,7 +28,7 @@ def abrupt(world: Any, rng: Any) -> Any:
 
 
 def general_abrupt(world: Any, rng: Any) -> Any:
-    tenths, wave = 10 * np.arange(1, world.horizon + 1), 0.1 * np.sin(world.frequency * rounds(world))
+    tenths, wave = 10 * np.arange(1, world.horizon + 1), 0.1 * np.sin(0.001 * rounds(world))
     odd = (tenths < 3 * world.horizon) | ((6 * world.horizon < tenths) & (tenths < 8 * world.horizon))
     means = abrupt(world, rng)
     means[:, [1, 3, 5]] += wave[:, None]
@@ -97,7 +97,6 @@ FORMULAS: dict[str, Callable[[Any, Any], Any]] = {
     "abrupt": abrupt,
     "general-abrupt": general_abrupt,
     "smooth": smooth,
-    "smooth-fast": smooth,
     "stationary": lambda world, rng: np.tile(world.mu, (world.horizon, 1)),
     "piecewise": piecewise,
     "random-walk": random_walk,

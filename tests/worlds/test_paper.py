@@ -28,13 +28,12 @@ def abrupt(i, t, horizon=50_000):
 
 
 def general_abrupt(i, t, horizon=50_000):
-    wave = 0.1 * math.sin(0.001 * t * 50_000 / horizon) if horizon >= 50 else 0.1 * math.sin(t)
     if i in (3, 5, 7, 8):
         return 0.2 + 0.05 * (i - 2)
     if i in (2, 4, 6):
-        return 0.2 + 0.05 * (i - 2) + wave
+        return 0.2 + 0.05 * (i - 2) + 0.1 * math.sin(0.001 * t)
     odd, even = {1: (0.1, 0.9), 9: (0.55, 0.15), 10: (0.6, 0.1)}[i]
-    return odd if in_odd_phase(t, horizon) else even + wave
+    return odd if in_odd_phase(t, horizon) else even + 0.1 * math.sin(0.001 * t)
 
 
 def smooth(i, t, sigma, k=10):
