@@ -92,7 +92,8 @@ def _parameters(kind: type[Any]) -> dict[str, str]:
 
 
 def _default(f: dataclasses.Field[Any]) -> str:
-    return "" if f.default is dataclasses.MISSING or f.default is None else f" (default {f.default})"
+    default = f.metadata.get("default", f.default)  # a formula, where the default depends on other parameters
+    return "" if default is dataclasses.MISSING or default is None else f" (default {default})"
 
 
 def _raw(doc: str, name: str) -> str:

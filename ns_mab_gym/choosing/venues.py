@@ -195,4 +195,5 @@ def _short_class(kind: type[World]) -> str:
 
 
 def _parameters(world: World) -> dict[str, Any]:
-    return {each.name: getattr(world, each.name) for each in dataclasses.fields(world) if each.init}
+    given = [each.name for each in dataclasses.fields(world) if each.init and each.name not in world.derived]
+    return {name: getattr(world, name) for name in given}

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from .door import Parser, closing
+
+if TYPE_CHECKING:
+    from ..worlds import World
 
 __all__ = ["main"]
 
@@ -19,9 +23,10 @@ def _parser(command: str) -> Parser:
     parser = Parser(
         command,
         "List the worlds, the ids by which Gymnasium knows them and the reward laws, or print the card of one.",
-        ("", "piecewise", "NSBandit-Smooth-v0", "gaussian", "my_package.worlds:Tide"),
+        ("", "piecewise", "NSBandit-Smooth-v0", "mixed:n_arms=5,horizon=500", "gaussian", "my_package.worlds:Tide"),
     )
-    parser.add_argument("name", nargs="?", help="a world, an id, a law, or package.module:Class")
+    help_ = "a world, an id, a law, or package.module:Class; with parameters, to see what follows from them"
+    parser.add_argument("name", nargs="?", help=help_)
     return parser
 
 
@@ -44,6 +49,9 @@ def _card(name: str) -> Iterator[str]:
     from ..agents.core.registry import load_path, looks_like_path
     from ..envs import ENV_IDS
 
+    if "=" in name:
+        yield str(worlds.card(_sized(name)))
+        return
     env_id = name.removeprefix("ns_mab_gym:")
     if env_id in ENV_IDS:
         yield _played(env_id)
@@ -56,6 +64,19 @@ def _card(name: str) -> Iterator[str]:
     else:
         every = [*worlds.names(), *rewards.names(), *ENV_IDS]
         raise ValueError(f"unknown world, id or law {name!r}; {nearest(name, every)}")
+
+
+def _sized(words: str) -> World:
+    """The world of a text such as ``mixed:n_arms=5,horizon=500``."""
+    from ..envs import ENV_IDS
+    from ..experiments.parsing import parse
+    from ..experiments.study import WorldEntry
+    from ..worlds import make
+
+    entry = parse(WorldEntry, words)
+    played = ENV_IDS.get(entry.name.removeprefix("ns_mab_gym:"))
+    known = {"world": entry.name} if played is None else {"world": "abrupt"} | played
+    return make(**(known | entry.kwargs))
 
 
 def _is_a_law(found: object) -> bool:

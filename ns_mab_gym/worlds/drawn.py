@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..agents.core.arguments import fraction, positive, positive_int
 from ..means import block_size
+from .scaling import as_many_changes, derived, shorter_steps
 from .synthetic import ManyArms
 from .world import BLOCK, FloatArray
 
@@ -23,7 +24,8 @@ class Piecewise(ManyArms):
 
     The means of a phase are uniform on [0, 1]^K, conditioned on the best arm leading by ``min_gap``. With
     ``rate=None``, the breakpoints are uniform over all placements that respect ``min_spacing``; with a rate, every
-    round at least ``min_spacing`` after the last change is a breakpoint with that probability.
+    round at least ``min_spacing`` after the last change is a breakpoint with that probability. An episode has as many
+    changes at any T, or as many as fit.
 
     Attributes:
         changes: the number of breakpoints Υ (ignored when a rate is given).
@@ -34,7 +36,9 @@ class Piecewise(ManyArms):
 
     random: ClassVar[bool] = True
 
-    changes: int = 4
+    changes: int = derived(
+        "4, at most T/min_spacing − 1", lambda world: as_many_changes(4, world.horizon, world.min_spacing)
+    )
     rate: float | None = None
     min_spacing: int = 1
     min_gap: float = 0.0
@@ -42,9 +46,9 @@ class Piecewise(ManyArms):
 
     def __post_init__(self) -> None:
         """Check that the phases fit into the horizon and the gap into [0, 1)."""
+        positive_int("min_spacing", self.min_spacing)
         super().__post_init__()
         positive_int("changes", self.changes, least=0)
-        positive_int("min_spacing", self.min_spacing)
         if self.rate is not None:
             fraction("rate", self.rate)
         if fraction("min_gap", self.min_gap) == 1:
@@ -109,13 +113,17 @@ def _spread(phases: FloatArray, lengths: npt.NDArray[np.int64], means: FloatArra
 class RandomWalk(ManyArms):
     """Every mean follows a Gaussian random walk from a uniform start, reflected at 0 and 1.
 
+    Over T rounds a walk wanders by step · √T. The default keeps that distance, 0.005 √50,000 ≈ 1.1, at any T. Below
+    T = 20 the step would exceed ¼, and a reflected mean would have little to do with the one before: it stays ¼, and
+    shorter episodes wander less.
+
     Attributes:
         step: the standard deviation of one step.
     """
 
     random: ClassVar[bool] = True
 
-    step: float = 0.005
+    step: float = derived("0.005 √(50,000/T), at most 0.25", lambda world: shorter_steps(0.005, world.horizon))
     name: str = field(init=False, repr=False, default="random-walk")
 
     def __post_init__(self) -> None:
@@ -150,6 +158,8 @@ class RandomWalk(ManyArms):
 class Mixed(ManyArms):
     """Some arms jump, the others drift: the first ``jumping`` arms are piecewise constant, the rest random walks.
 
+    By default half of the arms jump, as often at any T, and a walk wanders as far in any episode, 0.002 √50,000 ≈ 0.45.
+
     Attributes:
         jumping: how many arms jump.
         changes: how often they jump (all at the same rounds).
@@ -158,9 +168,9 @@ class Mixed(ManyArms):
 
     random: ClassVar[bool] = True
 
-    jumping: int = 5
-    changes: int = 4
-    step: float = 0.002
+    jumping: int = derived("K/2, rounded down", lambda world: world.n_arms // 2)
+    changes: int = derived("4, at most T − 1", lambda world: as_many_changes(4, world.horizon))
+    step: float = derived("0.002 √(50,000/T), at most 0.25", lambda world: shorter_steps(0.002, world.horizon))
     name: str = field(init=False, repr=False, default="mixed")
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from ..agents.core.arguments import known_parameters, positive_int
 from ..agents.core.memory_limits import ensure_fits, grouped
 from ..agents.core.parameter_types import typed
 from ..means import block_size
+from .scaling import rule_of, words_of
 
 __all__ = ["FloatArray", "World"]
 
@@ -33,6 +34,9 @@ class World(ABC):
 
     A world is plain data: its ``repr`` can be pasted back, :meth:`to_dict` is JSON-able, and two worlds with
     equal parameters are equal. ``worlds.make(world.to_dict())`` returns an equal world.
+
+    Parameters that were left out, or are None, may follow from T and K (:mod:`ns_mab_gym.worlds.scaling`).
+    :attr:`derived` names those that do, and :meth:`with_parameters` derives them again.
 
     Attributes:
         horizon: T, the number of rounds.
@@ -54,6 +58,23 @@ class World(ABC):
             if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:  # keeps repr and JSON plain
                 object.__setattr__(self, parameter, value.item())
         positive_int("horizon", self.horizon)
+        self._derive()
+
+    def _derive(self) -> None:
+        """Fill in the parameters that are None and have a rule, one after the other."""
+        found: dict[str, str] = {}
+        for each in dataclasses.fields(self):
+            rule = rule_of(each)
+            if rule is not None and getattr(self, each.name) is None:
+                object.__setattr__(self, each.name, rule(self))
+                found[each.name] = words_of(each)
+        object.__setattr__(self, "_derived", found)
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """The parameters that were not given but follow from the world's size, each with its formula."""
+        found: dict[str, str] = getattr(self, "_derived", {})  # a world of one's own may not call __post_init__
+        return dict(found)
 
     @property
     @abstractmethod
@@ -108,13 +129,14 @@ class World(ABC):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """The world's name and parameters as plain JSON-able values."""
-        return dataclasses.asdict(self)
+        """The world's name and parameters as plain JSON-able values, and under ``derived`` the formulas, if any."""
+        return dataclasses.asdict(self) | ({"derived": self.derived} if self.derived else {})
 
     def with_parameters(self, **parameters: Any) -> World:
-        """This world with some parameters changed."""
+        """This world with some parameters changed; those that follow from its size are derived again."""
         known_parameters(f"world {self.name!r}", parameters, type(self).parameters())
-        return typed(type(self), parameters, lambda: dataclasses.replace(self, **parameters))
+        anew: dict[str, Any] = dict.fromkeys(self.derived)
+        return typed(type(self), parameters, lambda: dataclasses.replace(self, **(anew | parameters)))
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:

@@ -48,7 +48,8 @@ def parameters(kind: type) -> dict[str, str]:
         found |= {
             name: str(text) for name, text in inspect.get_annotations(each).items() if "ClassVar" not in str(text)
         }
-    return {f.name: found[f.name] for f in dataclasses.fields(kind) if f.init and f.name != "n_arms"}
+    fields = [f for f in dataclasses.fields(kind) if f.init and f.name != "n_arms"]
+    return {f.name: found[f.name] + (" | None" if f.default is None else "") for f in fields}
 
 
 # what is made: its class, and a function that makes it with parameters.

@@ -149,6 +149,13 @@ def test_every_id_says_what_it_plays(env_id, prefix, said):
     assert rest[0].startswith(f"{ENV_IDS[env_id].get('world', 'abrupt')}: ")
 
 
+@pytest.mark.parametrize("name", ["mixed", "NSBandit-Mixed-v0", "ns_mab_gym:NSBandit-Mixed-v0"])
+def test_a_world_with_parameters_says_what_follows_from_them(name, said):
+    text = " ".join(said("worlds", f"{name}:n_arms=5,horizon=500,changes=2").split())
+    assert "this one Mixed(horizon=500, n_arms=5, jumping=2, changes=2, step=0.02)" in text
+    assert "derived jumping = 2 (K/2, rounded down); step = 0.02 (0.002 √(50,000/T), at most 0.25)" in text
+
+
 @pytest.mark.usefixtures("_mine")
 def test_worlds_and_laws_of_the_users_own_have_cards(said):
     assert said("worlds", "my_things:Tide").startswith("my_things:Tide: Two arms that take turns.\n")

@@ -14,9 +14,13 @@ def test_ansi_is_one_line_a_round_with_the_papers_numbers():
     env.reset(seed=0)
     assert env.render() == "round 0 of 1,000: world 'stationary', 3 arms, Bernoulli()"
     env.step(0)
-    assert env.render() == "round 1: arm 1 (mean 1.000) gave 1; best was arm 1 (1.000); regret 0.000, 0.0 so far"
+    assert env.render() == (
+        "round 1: arm 1 (action 0), mean 1.000, gave 1; best was arm 1 (action 0), mean 1.000; regret 0.000, 0.0 so far"
+    )
     env.step(2)
-    assert env.render() == "round 2: arm 3 (mean 0.000) gave 0; best was arm 1 (1.000); regret 1.000, 1.0 so far"
+    assert env.render() == (
+        "round 2: arm 3 (action 2), mean 0.000, gave 0; best was arm 1 (action 0), mean 1.000; regret 1.000, 1.0 so far"
+    )
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2, 900])
@@ -28,7 +32,7 @@ def test_rgb_array_is_a_picture_that_moves(world, rounds):
     for t in range(rounds):
         env.step(t % 10)
     frame = env.render()
-    assert frame.shape == (480, 720, 3)
+    assert frame.shape == (640, 960, 3)
     assert frame.dtype == np.uint8
     assert np.array_equal(frame, empty) == (rounds == 0)
     assert frame.flags.writeable

@@ -118,7 +118,7 @@ def test_pictures_are_tiled() -> None:
     envs.step(np.zeros(2, int))
     picture = envs.render()
     assert picture is not None
-    assert picture.shape == (2 * 480, 720, 3)
+    assert picture.shape == (2 * 640, 960, 3)
     envs.close()
 
 

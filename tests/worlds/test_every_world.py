@@ -46,7 +46,7 @@ def test_numpy_numbers_become_plain_ones(name, example_world):
     numbers = {k: v for k, v in world.to_dict().items() if type(v) in (int, float)}
     again = dataclasses.replace(world, **{k: np.array(v)[()] for k, v in numbers.items()})
     assert repr(again) == repr(world)
-    assert json.dumps(again.to_dict()) == json.dumps(world.to_dict())
+    assert json.dumps(again.to_dict()) == json.dumps(dataclasses.replace(world).to_dict())
 
 
 @every_world
@@ -98,9 +98,7 @@ def test_parameters_can_be_changed(name, example_world):
 
 @every_world
 def test_the_shortest_episodes_can_be_played(name):
-    shortest = {"piecewise": {"changes": 0}, "mixed": {"changes": 0}, "table": {"rows": [[0.5, 0.2]]}}
-    shortest["variation"] = {"horizon": 2, "budget": 0.1}
-    world = worlds.make(name, **({"horizon": 1} | shortest.get(name, {})))
+    world = worlds.make(name, horizon=1, **({"rows": [[0.5, 0.2]]} if name == "table" else {}))
     assert world.means(0).shape == (world.horizon, world.n_arms)
 
 
