@@ -34,6 +34,7 @@ class DaskCrew(Crew):
 
     name = "dask"
     queued = 2
+    shared = True
 
     def __init__(self, client: Any, own: ExitStack | None = None) -> None:
         from distributed.scheduler import KilledWorker
@@ -60,7 +61,8 @@ class DaskCrew(Crew):
 
     def _cancel(self, there: Any) -> None:
         if self.client.status == "running":  # else nobody is there who could be told
-            there.cancel()
+            with suppress(OSError, TimeoutError):  # it went a moment ago
+                there.cancel()
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
         """Have a function called by every worker that is there."""

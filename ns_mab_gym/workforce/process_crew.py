@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
 from ..play.child_processes import become_child, ctrl_c_ignored
@@ -44,7 +44,11 @@ class ProcessCrew(Crew):
         last = self._tasks[number]
         if last is not None and not last.cancelled() and self.deaths(last.exception()):
             self._end(number)
-        task: Future[Any] = self._pool(number).submit(function, *arguments)
+        try:
+            task: Future[Any] = self._pool(number).submit(function, *arguments)
+        except BrokenExecutor:  # it died while it had nothing to do
+            self._end(number)
+            task = self._pool(number).submit(function, *arguments)
         self._tasks[number] = task
         return task
 
