@@ -74,8 +74,7 @@ class ProcessCrew(Crew):
         self._pools[number] = self._tasks[number] = None
 
     def close(self, at_once: bool) -> None:
-        """End the processes; also one that is stopped, whose task somebody else did."""
-        idle = [task is None or task.done() for task in self._tasks]
-        for pool, done in zip(self._pools, idle, strict=True):
+        """End the processes; also one that is stopped, and one in which somebody's code left threads behind."""
+        for pool in self._pools:
             if pool is not None:
-                pool.shutdown(wait=True, kill_workers=at_once or not done)
+                pool.shutdown(wait=True, kill_workers=True)

@@ -1,8 +1,10 @@
-"""What the code of guests may do in a worker, and workers in a task: it concerns their own items, and is told in words."""
+"""What the code of guests may do in a worker, and workers in a task: it concerns their own items alone."""
 
 import asyncio
 import os
 import pickle
+import signal
+import threading
 import time
 import warnings
 from concurrent.futures import Future
@@ -79,12 +81,28 @@ def test_a_warning_of_a_class_that_cannot_be_sent_arrives_as_one_of_the_nearest_
 def test_a_process_that_dies_while_it_has_nothing_to_do_is_replaced():
     with hired("processes", 1) as crew:
         first = crew.submit(os.getpid).result(60)
-        os.kill(first, 9)
+        os.kill(first, signal.SIGKILL)
         deadline = time.monotonic() + 60
         while crew._pools[0]._flags.broken is None:  # until its pool knows
             assert time.monotonic() < deadline
             time.sleep(0.02)
         assert crew.submit(os.getpid).result(60) != first
+
+
+def leave_a_thread():
+    threading.Thread(target=time.sleep, args=(600,)).start()  # an interpreter that ends waits for it
+    return os.getpid()
+
+
+def test_a_thread_that_a_guest_leaves_behind_does_not_keep_its_process():
+    crew = hired("processes", 1)
+    process = crew.submit(leave_a_thread).result(60)
+    closing = threading.Thread(target=crew.close, args=(False,), daemon=True)
+    closing.start()
+    closing.join(30)
+    if waits := closing.is_alive():
+        os.kill(process, signal.SIGKILL)
+    assert not waits
 
 
 class Forger(Crew):
