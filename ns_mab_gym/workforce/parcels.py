@@ -9,7 +9,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -147,11 +147,10 @@ def _text(said: object) -> str:
 def _portable(category: type[Warning]) -> type[Warning]:
     """A class of warnings that can be sent: this one, or the nearest that it is derived from."""
     for each in category.__mro__:
-        try:
-            pickle.dumps(each)
-        except (pickle.PicklingError, AttributeError):  # it is found under no name, such as one made in a function
-            continue
-        return each
+        if issubclass(each, Warning):
+            with suppress(pickle.PicklingError, AttributeError):  # no name leads to one that was made in a function
+                pickle.dumps(each)
+                return each
     return Warning
 
 

@@ -10,6 +10,7 @@ import warnings
 from concurrent.futures import Future
 
 import pytest
+from shared_jobs import Squares
 
 from ns_mab_gym.workforce import Crew, UnfitWorkerError, dispatch, hired
 from ns_mab_gym.workforce.parcels import Parcel, Trouble, carry_out
@@ -25,20 +26,18 @@ class SpeechlessError(Exception):
         raise RuntimeError("nothing to say")
 
 
-class Guests:
+class Guests(Squares):
     """Calls the guest that is its item."""
 
-    def begin(self, items):
-        pass
+    def __init__(self):
+        super().__init__("")
 
     def one(self, item):
         return item()
 
-    def weight(self, result):
-        return 8
 
-    def packed(self, items, results):
-        return list(results)
+class Mixin:
+    """What a class of warnings may be derived from besides."""
 
 
 def raising(error):
@@ -68,8 +67,8 @@ def test_whatever_a_guest_raises_elsewhere_is_the_trouble_of_its_item_alone(erro
 
 
 def test_a_warning_of_a_class_that_cannot_be_sent_arrives_as_one_of_the_nearest_that_can():
-    class HouseWarning(DeprecationWarning):
-        """Found under no name."""
+    class HouseWarning(Mixin, DeprecationWarning):
+        """Found under no name; the first that it is derived from is no warning."""
 
     def guest():
         warnings.warn("old", HouseWarning, stacklevel=1)

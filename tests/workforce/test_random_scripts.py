@@ -8,6 +8,7 @@ from collections import Counter
 from concurrent.futures import Future
 
 import pytest
+from shared_jobs import Squares
 
 from ns_mab_gym.workforce import Crew, Failed, WorkforceLostError, dispatch
 from ns_mab_gym.workforce import dispatching as rules
@@ -21,26 +22,17 @@ class DeadWorkerError(Exception):
     """A worker died with the task."""
 
 
-class Faulty:
+class Faulty(Squares):
     """Doubles numbers; ``errors`` says how often each of them raises an error first."""
 
     def __init__(self, errors):
         self.errors = Counter(errors)
-
-    def begin(self, items):
-        pass
 
     def one(self, item):
         if self.errors[item] > 0:
             self.errors[item] -= 1
             raise ValueError(f"{item} is odd")
         return 2 * item
-
-    def weight(self, result):
-        return 8
-
-    def packed(self, items, results):
-        return list(results)
 
 
 class Fate(Crew):
