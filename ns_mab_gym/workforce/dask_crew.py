@@ -130,7 +130,7 @@ def connected(scheduler: str) -> DaskCrew:
         security = distributed.Security()
         _check_certificates(scheduler, security)
         try:
-            _knock(scheduler, security.get_connection_args("client"))
+            _knock(distributed, scheduler, security.get_connection_args("client"))
             client = distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
         except Exception as error:  # whatever it is that answers there, or does not
             raise WorkforceError(
@@ -141,21 +141,17 @@ def connected(scheduler: str) -> DaskCrew:
     return DaskCrew(client, own)
 
 
-def _knock(scheduler: str, options: dict[str, Any]) -> None:
+def _knock(distributed: Any, scheduler: str, options: dict[str, Any]) -> None:
     """Raise an error unless somebody at this address answers as Dask does; a client would wait for that for ever."""
-    from distributed.utils import LoopRunner
-
-    runner = LoopRunner()
+    runner = distributed.utils.LoopRunner()
     runner.start()
     try:
-        runner.run_sync(_greeted, scheduler, options)
+        runner.run_sync(_greeted, distributed.comm.connect, scheduler, options)
     finally:
         runner.stop()
 
 
-async def _greeted(scheduler: str, options: dict[str, Any]) -> None:
-    from distributed.comm import connect
-
+async def _greeted(connect: Callable[..., Any], scheduler: str, options: dict[str, Any]) -> None:
     try:
         comm = await asyncio.wait_for(connect(scheduler, timeout=CONNECTING, **options), 1.5 * CONNECTING)
     except TimeoutError:
