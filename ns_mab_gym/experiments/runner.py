@@ -17,7 +17,7 @@ from ..workforce.fitness import ensure_all_fit
 from ..workforce.thread_crew import ThreadCrew
 from .pinned_files import pinned
 from .result_folders import LostResultError
-from .store import Store
+from .store import Store, StoreError
 from .study import Study
 from .unit_jobs import CodedUnit, CodedUnits, Simulate, UnitJob, needs_of_units
 from .units import Unit, units_of
@@ -194,6 +194,8 @@ def _stored(
             progress.advance(file.units, file.steps)
             for unit in units_in:
                 ready(unit)
+        if (lost := next(done, None)) is not None:
+            raise StoreError(f"a worker sent no result of {lost}; give every worker the same code, and start again")
     return Outcome(tuple(units), tuple(computed), tuple(failures), steps, seconds)
 
 

@@ -27,11 +27,14 @@ class Crew(ABC):
         elsewhere: whether they are other processes than this one.
         queued: how many tasks each worker is given at once, the one it does included; more than one where a task takes
             a while to get there.
+        shared: whether a worker that dies takes tasks along that had no part in it: those that wait in its queue, or
+            that it did at the same time.
     """
 
     name: str
     elsewhere: bool = True
     queued: int = 1
+    shared: bool = False
 
     @property
     @abstractmethod

@@ -34,6 +34,7 @@ class DaskCrew(Crew):
 
     name = "dask"
     queued = 2
+    shared = True
 
     def __init__(self, client: Any, own: ExitStack | None = None) -> None:
         from distributed.scheduler import KilledWorker
@@ -60,7 +61,8 @@ class DaskCrew(Crew):
 
     def _cancel(self, there: Any) -> None:
         if self.client.status == "running":  # else nobody is there who could be told
-            there.cancel()
+            with suppress(OSError, TimeoutError):  # it went a moment ago
+                there.cancel()
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
         """Have a function called by every worker that is there."""
@@ -125,16 +127,36 @@ def connected(scheduler: str) -> DaskCrew:
     distributed = _distributed()
     own = ExitStack()
     with _closed_if_it_fails(own):
-        _check_certificates(scheduler, distributed.Security())
+        security = distributed.Security()
+        _check_certificates(scheduler, security)
         try:
+            _knock(distributed, scheduler, security.get_connection_args("client"))
             client = distributed.Client(scheduler, timeout=CONNECTING, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
+        except Exception as error:  # whatever it is that answers there, or does not
             raise WorkforceError(
                 f"there is no Dask scheduler at {scheduler!r} ({_reason(error)}); start one with 'dask scheduler', or "
                 f"give the address that it prints, such as tcp://10.0.0.1:8786"
             ) from error
         own.callback(client.close, timeout=CLOSING)
     return DaskCrew(client, own)
+
+
+def _knock(distributed: Any, scheduler: str, options: dict[str, Any]) -> None:
+    """Raise an error unless somebody at this address answers as Dask does; a client would wait for that for ever."""
+    runner = distributed.utils.LoopRunner()
+    runner.start()
+    try:
+        runner.run_sync(_greeted, distributed.comm.connect, scheduler, options)
+    finally:
+        runner.stop()
+
+
+async def _greeted(connect: Callable[..., Any], scheduler: str, options: dict[str, Any]) -> None:
+    try:
+        comm = await asyncio.wait_for(connect(scheduler, timeout=CONNECTING, **options), 1.5 * CONNECTING)
+    except TimeoutError:
+        raise TimeoutError("it takes connections, and does not answer") from None
+    comm.abort()
 
 
 def _check_certificates(scheduler: str, security: Any) -> None:

@@ -6,6 +6,7 @@
 - An item that raises an error is tried again, alone; after some attempts it has failed, and the others go on.
 - A task whose worker died is done again by another. An item with which several workers died is a suspect. Suspects are
   done one at a time, so that no other item is blamed for their deeds; one with which workers go on dying has failed.
+  Where a worker takes other tasks along when it dies, suspects come last, and nothing else is under way meanwhile.
 - In the end, when workers have nothing to do, they are given a second copy of tasks that take long: a worker that
   stands still holds nobody up. The first result counts; both are the same.
 """
@@ -22,7 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from .crew import Crew, WorkforceLostError
-from .parcels import Caught, Job, Parcel, Trouble, carry_out
+from .parcels import Caught, Job, Parcel, Trouble, UnfitWorkerError, carry_out
 
 __all__ = ["RETRIES", "Arrived", "Failed", "dispatch"]
 
@@ -123,10 +124,13 @@ class Desk(Generic[T]):
         """The next task; None if everything is done or under way, or must wait for a suspect."""
         if self._alone:
             return Task([self._alone.popleft()])
-        if self._suspects and not any(task.suspect for task in self._under_way.values()):
+        if self._suspects and not self.crew.shared and not any(task.suspect for task in self._under_way.values()):
             return Task([self._suspects.popleft()], suspect=True)
-        numbers = self._next_numbers()
-        return Task(numbers) if numbers else None
+        if numbers := self._next_numbers():
+            return Task(numbers)
+        if self._suspects and not self._under_way:
+            return Task([self._suspects.popleft()], suspect=True)
+        return None
 
     def _next_numbers(self) -> list[int]:
         share = -(-(len(self.items) - self._next + len(self._again)) // max(1, 2 * self.crew.slots))
@@ -173,8 +177,13 @@ class Desk(Generic[T]):
             raise error
 
     def _unpacked(self, task: Task, parcel: Parcel) -> Iterator[Arrived[T] | Failed[T]]:
-        """What a task brings; nothing if another copy of it has arrived before."""
+        """What a task brings; raises an :class:`UnfitWorkerError` if it does not account for all of its items."""
         self._forget_copies(task)
+        if not isinstance(parcel, Parcel) or not parcel.accounts_for(len(task.numbers)):
+            raise UnfitWorkerError(
+                "a worker sent something else than the results of its task; give all workers the same packages and "
+                "code, and start again"
+            )
         for caught in dict.fromkeys(parcel.caught):
             self._warn(caught)
         begun = len(task.numbers) - parcel.left

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -74,6 +75,11 @@ class Parcel(NamedTuple):
     left: int
     caught: tuple[Caught, ...]
 
+    def accounts_for(self, items: int) -> bool:
+        """Whether this can be what became of a task of so many items: each of the first went well or did not."""
+        numbers = sorted([*self.well, *(number for number, _ in self.troubles)])
+        return 0 <= self.left < items and numbers == list(range(items - self.left))
+
 
 def carry_out(job: Job[T], items: Sequence[T], seconds: float, elsewhere: bool) -> Parcel:
     """Do a task: its first item, and as many of the others as time and space allow.
@@ -94,26 +100,28 @@ def carry_out(job: Job[T], items: Sequence[T], seconds: float, elsewhere: bool) 
         for number, item in enumerate(items):
             if number and (time.perf_counter() >= ends or space <= 0):
                 break
-            with _told(troubles, [number], worker):
+            with _told(troubles, [number], worker, elsewhere):
                 results[number] = job.one(item)
                 space -= job.weight(results[number])
         begun, content = len(results) + len(troubles), None
         if results:
-            with _told(troubles, list(results), worker):
+            with _told(troubles, list(results), worker, elsewhere):
                 content = job.packed([items[number] for number in results], list(results.values()))
     well = tuple(number for number in results if number not in troubles)
-    told = tuple(dict.fromkeys(Caught(str(each.message), each.category) for each in caught))
+    told = tuple(dict.fromkeys(Caught(_text(each.message), _portable(each.category)) for each in caught))
     return Parcel(content, well, tuple(troubles.items()), len(items) - begun, told)
 
 
 @contextmanager
-def _told(troubles: dict[int, Trouble], numbers: Sequence[int], worker: str) -> Iterator[None]:
+def _told(troubles: dict[int, Trouble], numbers: Sequence[int], worker: str, elsewhere: bool) -> Iterator[None]:
     """Note an error as the trouble of these items, unless it concerns the whole work."""
     try:
         yield
     except (UnfitWorkerError, ChangedFileError):
         raise
-    except (Exception, SystemExit) as error:  # whatever the code of a user raises
+    except BaseException as error:  # whatever the code of a user raises
+        if isinstance(error, KeyboardInterrupt) and not elsewhere:  # other processes leave Ctrl-C to this one
+            raise
         trouble = Trouble(_in_one_line(error), "".join(traceback.format_exception(error)), worker)
         troubles.update(dict.fromkeys(numbers, trouble))
 
@@ -123,8 +131,27 @@ def _in_one_line(error: BaseException) -> str:
     frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
     ours = str(frame.f_globals.get("__name__")).partition(".")[0] == HOUSE
     place = "" if ours else f"({Path(frame.f_code.co_filename).name}, line {line})"
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = _text(error)
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return " ".join(f"{said} {place}".split())
+
+
+def _text(said: object) -> str:
+    """What an error or a warning says, also if it fails to say it."""
+    try:
+        return str(said)
+    except Exception as error:
+        return f"(its text cannot be had: {type(error).__name__})"
+
+
+def _portable(category: type[Warning]) -> type[Warning]:
+    """A class of warnings that can be sent: this one, or the nearest that it is derived from."""
+    for each in category.__mro__:
+        if issubclass(each, Warning):
+            with suppress(pickle.PicklingError, AttributeError):  # no name leads to one that was made in a function
+                pickle.dumps(each)
+                return each
+    return Warning
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
 from ..play.child_processes import become_child, ctrl_c_ignored
@@ -44,7 +44,11 @@ class ProcessCrew(Crew):
         last = self._tasks[number]
         if last is not None and not last.cancelled() and self.deaths(last.exception()):
             self._end(number)
-        task: Future[Any] = self._pool(number).submit(function, *arguments)
+        try:
+            task: Future[Any] = self._pool(number).submit(function, *arguments)
+        except BrokenExecutor:  # it died while it had nothing to do
+            self._end(number)
+            task = self._pool(number).submit(function, *arguments)
         self._tasks[number] = task
         return task
 
@@ -70,8 +74,7 @@ class ProcessCrew(Crew):
         self._pools[number] = self._tasks[number] = None
 
     def close(self, at_once: bool) -> None:
-        """End the processes; also one that is stopped, whose task somebody else did."""
-        idle = [task is None or task.done() for task in self._tasks]
-        for pool, done in zip(self._pools, idle, strict=True):
+        """End the processes; also one that is stopped, and one in which somebody's code left threads behind."""
+        for pool in self._pools:
             if pool is not None:
-                pool.shutdown(wait=True, kill_workers=at_once or not done)
+                pool.shutdown(wait=True, kill_workers=True)

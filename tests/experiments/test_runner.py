@@ -9,9 +9,9 @@ import pytest
 from single_version import v1
 
 from ns_mab_gym.experiments import Store, collect, parquet, run
-from ns_mab_gym.experiments.result_folders import LostResultError
+from ns_mab_gym.experiments.result_folders import LostResultError, StoreError
 from ns_mab_gym.experiments.runner import load, until_whole
-from ns_mab_gym.experiments.unit_jobs import compute
+from ns_mab_gym.experiments.unit_jobs import UnitJob, compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.workforce import hired
@@ -88,6 +88,13 @@ def test_an_error_in_one_unit_is_noted_and_the_others_are_computed(study, store,
     assert all("in broken" in failure.traceback for failure in outcome.failures)
     assert set(outcome.units) - set(outcome.computed) == {failure.unit for failure in outcome.failures}
     assert outcome.computed_steps == 2 * 2 * 60 * 1_000
+
+
+def test_a_unit_of_which_a_worker_sends_nothing_is_not_taken_for_computed(study, store, engine, progress, monkeypatch):
+    monkeypatch.setattr(UnitJob, "packed", lambda job, items, results: [])
+    with pytest.raises(StoreError, match=r"a worker sent no result of .*; give every worker the same code"):
+        run(study, store, engine, progress)
+    assert progress.advanced == []
 
 
 def test_as_many_units_are_computed_at_once_as_there_are_threads(study, store, engine, progress):

@@ -3,10 +3,13 @@
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from multiprocessing import get_context
 
 import numpy as np
@@ -169,6 +172,30 @@ def test_workers_that_cannot_be_had(arguments, words, monkeypatch):
     with pytest.raises((WorkforceError, ValueError, TypeError)) as caught:
         hired(*arguments)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["silence", "HTTP"])
+def test_whoever_takes_connections_and_is_no_scheduler_is_not_waited_for(answer, monkeypatch):
+    pytest.importorskip("distributed")
+    from ns_mab_gym.workforce import dask_crew
+
+    monkeypatch.setattr(dask_crew, "CONNECTING", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answers():
+            with suppress(OSError):  # the server is closed
+                while True:
+                    taken.append(server.accept()[0])
+                    taken[-1].sendall(answer)
+
+        taken = []
+        threading.Thread(target=answers, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(WorkforceError, match=f"there is no Dask scheduler at '{address}'"):
+            hired("dask", scheduler=address)
+        server.shutdown(socket.SHUT_RDWR)
+        for connection in taken:
+            connection.close()
 
 
 PROGRAM = """
