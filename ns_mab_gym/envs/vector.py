@@ -70,7 +70,10 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
     information about its round is in ``infos["final_info"]``.
 
     ## Information
-    ``mu`` (N, K), ``optimal_arm``, ``regret`` and ``round`` (N,), each with its mask ``_mu``, … as in Gymnasium.
+    ``mu`` (N, K), ``optimal_arm``, ``regret``, ``total_regret`` and ``round`` (N,), each with its mask ``_mu``, … as in
+    Gymnasium. After a reset the same keys hold what they hold after a reset of the single environment: zeros, and −1
+    for ``optimal_arm``. So it is in the step that ends an episode, whose own round is in ``infos["final_info"]``:
+    ``infos["final_info"]["total_regret"]`` is the regret of the whole episode, ``infos["regret"]`` is 0 there.
     """
 
     metadata: dict[str, Any] = {**NSBanditEnv.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
@@ -88,6 +91,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._instances: list[FloatArray] = []  # N matrices (T, K); N references to the same one if all share it
         self._generators: list[tuple[np.random.Generator, int]] = []  # N generators and their seeds
         self._histories: list[EpisodeSoFar] = []
+        self.autoreset_mode = AutoresetMode.SAME_STEP
         self._every = np.ones(self.num_envs, np.bool_)
         self._offsets = self.world.n_arms * np.arange(self.num_envs)  # where each env begins in a flat (N, K) array
         self._starts = (self.world.n_arms + 2) * np.arange(self.num_envs)  # and in one of observations
@@ -171,7 +175,16 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._total_regret = np.zeros(self.num_envs)
         self._histories = [EpisodeSoFar.of(m) for m in self._instances] if self.render_mode == "rgb_array" else []
         self._draw_block()
-        return np.zeros((self.num_envs, self.world.n_arms + 2), np.float32), self._masked({"round": self._rounds(0)})
+        return np.zeros((self.num_envs, self.world.n_arms + 2), np.float32), self._no_round()
+
+    def _no_round(self) -> dict[str, Any]:
+        n = self.num_envs
+        mu, regret, best = np.zeros((n, self.world.n_arms)), np.zeros(n), np.full(n, -1, np.int64)
+        return self._infos(mu, best, regret)
+
+    def _infos(self, mu: FloatArray, best: IntArray, regret: FloatArray) -> dict[str, Any]:
+        total, rounds = self._total_regret.copy(), np.full(self.num_envs, self._t, np.int64)
+        return self._masked({"mu": mu, "optimal_arm": best, "regret": regret, "total_regret": total, "round": rounds})
 
     def _draw_block(self) -> None:
         """Arrange the means of the next rounds round by round, and draw their luck."""
@@ -200,7 +213,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         if self.render_mode is not None:
             self._remember(arms, reward, best, regret)
         observation = self._observe(arms, reward)
-        infos = self._masked({"mu": mu, "optimal_arm": best, "regret": regret, "round": self._rounds(self._t)})
+        infos = self._infos(mu, best, regret)
         over = self._t == self.world.horizon
         if over:
             observation, infos = self._begin_again(observation, infos)
@@ -231,9 +244,6 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         observation[:, k] = reward
         observation[:, k + 1] = self._t / self.world.horizon
         return observation
-
-    def _rounds(self, t: int) -> IntArray:
-        return np.full(self.num_envs, t, np.int64)
 
     def _masked(self, infos: dict[str, Any]) -> dict[str, Any]:
         """Add to every key Gymnasium's mask of the sub-environments that have it, which here are all."""

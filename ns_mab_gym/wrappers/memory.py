@@ -28,9 +28,19 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 if TYPE_CHECKING:
-    VectorWrapper = gym.vector.VectorWrapper[Any, Any, Any, Any, npt.NDArray[Any]]
+    _VectorWrapper = gym.vector.VectorWrapper[Any, Any, Any, Any, npt.NDArray[Any]]
 else:
-    VectorWrapper = gym.vector.VectorWrapper  # accepts type parameters only from Gymnasium 1.4 on
+    _VectorWrapper = gym.vector.VectorWrapper  # accepts type parameters only from Gymnasium 1.4 on
+
+
+class VectorWrapper(_VectorWrapper):
+    """A wrapper of vector environments that says how they are reset also where some trainers look for it."""
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When finished sub-environments are reset: what the metadata says."""
+        mode: AutoresetMode = self.metadata["autoreset_mode"]
+        return mode
 
 
 class Memory(ABC):

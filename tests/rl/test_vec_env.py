@@ -60,7 +60,7 @@ def test_infos_are_built_once_and_only_if_looked_at() -> None:
     infos[1]["mine"] = 1
     assert infos[1]["mine"] == 1
     assert infos[:] == list(infos)
-    assert set(infos[0]) == {"mu", "optimal_arm", "regret", "round", "TimeLimit.truncated"}
+    assert set(infos[0]) == {"mu", "optimal_arm", "regret", "total_regret", "round", "TimeLimit.truncated"}
 
 
 def test_infos_that_only_some_have_stay_with_those() -> None:
