@@ -37,7 +37,6 @@ def native() -> Any:
     [
         ("vector_entry_point", {}),
         ("sync", {"vector_kwargs": SAME_STEP}),
-        ("async", {"vector_kwargs": SAME_STEP}),
         ("async", {"vector_kwargs": SPAWN}),
     ],
 )

@@ -37,7 +37,9 @@ def collector(learning: Any, kind: Any = venvs.DummyVectorEnv, **options: Any) -
     return data.Collector(learning, kind([make] * ENVS), data.VectorReplayBuffer(1000, ENVS), **options)
 
 
-@pytest.mark.parametrize("kind", [venvs.DummyVectorEnv, venvs.SubprocVectorEnv])
+@pytest.mark.parametrize(
+    "kind", [venvs.DummyVectorEnv, partial(venvs.SubprocVectorEnv, context="spawn")], ids=["one process", "spawned"]
+)
 def test_what_a_collector_keeps_is_what_was_played(kind: Any) -> None:
     collecting = collector(learner(), kind, exploration_noise=True)
     stats = collecting.collect(n_episode=4, reset_before_collect=True, random=True)
