@@ -59,7 +59,9 @@ def test_a_users_file_type_checks_strictly(tmp_path: Path) -> None:
     api = pytest.importorskip("mypy.api", reason="mypy is part of the lint extra")
     file = tmp_path / "user.py"
     file.write_text(USER)
-    said, _, _ = api.run(["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}", str(file)])
+    said, _, _ = api.run(
+        ["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}", str(file)]
+    )
     lines = [line for line in said.splitlines() if not line.startswith("Found")]
     assert [line.split(": ", 1)[1] for line in lines] == [
         'note: Revealed type is "ns_mab_gym.envs.bandit.NSBanditEnv"',

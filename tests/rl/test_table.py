@@ -110,6 +110,11 @@ def test_observation_wrappers(kind: str) -> None:
         np.testing.assert_allclose(ours[0], expected(plain[0]), rtol=1e-6)
 
 
+def test_rewards_without_bounds_cannot_be_rescaled() -> None:
+    with pytest.raises(ValueError, match="unbounded components"):
+        gym_wrappers.RescaleObservation(make(reward="gaussian"), -1, 1)
+
+
 def test_normalize_observation() -> None:
     shown = np.array([step[0] for step in play(gym_wrappers.NormalizeObservation(make()))])
     assert np.isfinite(shown).all()
