@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import pytest
+from alike import assert_alike
 from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode
 
@@ -29,20 +30,6 @@ def native(env_id: str = "NSBandit-Piecewise-v0", num_envs: int = 3, **kwargs: A
     envs = gym.make_vec(env_id, num_envs=num_envs, vectorization_mode="vector_entry_point", **kwargs)
     assert isinstance(envs, vector.NSBanditVectorEnv)
     return envs
-
-
-def assert_alike(ours: Any, theirs: Any) -> None:
-    """Equal values, shapes and types, through nested infos and arrays of arrays."""
-    if isinstance(theirs, dict):
-        assert ours.keys() == theirs.keys()
-        for key in theirs:
-            assert_alike(ours[key], theirs[key])
-    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
-        for one, other in zip(ours, theirs, strict=True):
-            assert_alike(one, other)
-    else:
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours, theirs, strict=True)
 
 
 def assert_same_trajectory(ours: Any, theirs: Any, rounds: int, seed: int = 5) -> None:

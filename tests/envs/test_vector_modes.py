@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from alike import assert_alike
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
@@ -31,20 +32,6 @@ def native(env_id: str = RANDOM, num_envs: int = N, **kwargs: Any) -> Any:
 
 def sync(mode: AutoresetMode, env_id: str = RANDOM, **kwargs: Any) -> Any:
     return SyncVectorEnv([lambda: gym.make(env_id, **kwargs)] * N, autoreset_mode=mode)
-
-
-def assert_alike(ours: Any, theirs: Any) -> None:
-    """Equal values, shapes and types, through nested infos and arrays of arrays."""
-    assert type(ours) is type(theirs)
-    if isinstance(theirs, dict):
-        assert ours.keys() == theirs.keys()
-        for key in theirs:
-            assert_alike(ours[key], theirs[key])
-    elif isinstance(theirs, tuple) or (isinstance(theirs, np.ndarray) and theirs.dtype == object):
-        for one, other in zip(ours, theirs, strict=True):
-            assert_alike(one, other)
-    else:
-        np.testing.assert_array_equal(ours, theirs, strict=isinstance(theirs, np.ndarray))
 
 
 def assert_same_steps(ours: Any, theirs: Any, rounds: int, seed: int = 1) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from alike import assert_alike
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -14,16 +15,6 @@ from ns_mab_gym import rl, wrappers
 from ns_mab_gym.rl.infos import LazyInfos, split_infos
 
 N, WORLD = 3, {"n_arms": 4, "horizon": 15}
-
-
-def assert_alike(ours: Any, theirs: Any) -> None:
-    assert type(ours) is type(theirs)
-    if isinstance(theirs, dict):
-        assert ours.keys() == theirs.keys()
-        for key in theirs:
-            assert_alike(ours[key], theirs[key])
-    else:
-        np.testing.assert_array_equal(ours, theirs, strict=isinstance(theirs, np.ndarray))
 
 
 @pytest.mark.parametrize("wrapped", [False, True])

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from alike import assert_alike
 from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
@@ -73,19 +74,6 @@ def test_an_env_without_regret_is_refused_with_what_it_reports() -> None:
     env.reset(seed=0)
     with pytest.raises(TypeError, match=r'does not report info\["regret"\], only \[\]; RecordRegret needs'):
         env.step(0)
-
-
-def assert_alike(ours: Any, theirs: Any) -> None:
-    assert type(ours) is type(theirs)
-    if isinstance(theirs, dict):
-        assert ours.keys() == theirs.keys()
-        for key in theirs:
-            assert_alike(ours[key], theirs[key])
-    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
-        for one, other in zip(ours, theirs, strict=True):
-            assert_alike(one, other)
-    else:
-        np.testing.assert_array_equal(ours, theirs, strict=isinstance(theirs, np.ndarray))
 
 
 MODES = [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP]
