@@ -40,8 +40,13 @@ class RoundsAhead:
         self._row = self._rows  # the next to be played; none is prepared yet
         self._every = np.arange(n_envs)
         self.instances: list[FloatArray] = []
+        self._common = np.zeros((0, 0))  # the instance that all play, if they share one
         self._shared = self._together = False  # whether all play one instance; and all are in the same round
         self._mu, self._best = np.zeros((0, *self._shape)), np.zeros((0, n_envs), np.int64)
+
+    def forget(self) -> None:
+        """Drop all instances, to make room for others."""
+        self.instances, self._common = [], np.zeros((0, 0))
 
     def begin(self, envs: IntArray, instances: list[FloatArray], rounds: IntArray) -> None:
         """Begin episodes in some bandits, or in all.

@@ -171,7 +171,8 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         """Start new episodes where the mask is true, in round 1 or after these numbers of rounds."""
         envs = np.flatnonzero(chosen)
         if len(envs) == self.num_envs:
-            self._begun, self._ahead.instances = False, []  # the old ones make room for the new
+            self._begun = False
+            self._ahead.forget()
         children = self._origins.next_episode(envs)
         if given is not None:
             instances = [given[i] for i in envs.tolist()]
