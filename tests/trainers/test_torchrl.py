@@ -6,7 +6,9 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+import pytest
 import torch
+from gymnasium.vector import AutoresetMode
 from trainers_installed import needed
 
 from ns_mab_gym import wrappers
@@ -60,13 +62,17 @@ def test_infos_of_a_single_environment() -> None:
     np.testing.assert_array_equal(rollout["next", "round"], range(1, HORIZON + 1))
 
 
-def test_the_native_vector_environment_over_the_end_of_episodes() -> None:
+@pytest.mark.parametrize(("mode", "resets"), [(AutoresetMode.DISABLED, 1), (AutoresetMode.SAME_STEP, 2)])
+def test_the_native_vector_environment_over_the_end_of_episodes(mode: AutoresetMode, resets: int) -> None:
     """Sub-environment i plays what the single one plays; the last observation of an episode is its own.
 
-    When all end together, torchrl resets them once more than the step itself does.
+    Under SAME_STEP, torchrl resets once more than the step itself when all end together, and registers infos itself.
     """
     rounds = 2 * HORIZON + 3
-    vector = envs.GymWrapper(gym.make_vec(ID, num_envs=2, **WORLD), categorical_action_encoding=True)
+    made = gym.make_vec(ID, num_envs=2, autoreset_mode=mode, **WORLD)
+    vector = envs.GymWrapper(made, categorical_action_encoding=True)
+    if mode is AutoresetMode.DISABLED:
+        vector = vector.auto_register_info_dict()
     vector.set_seed(7)
     rollout = vector.rollout(rounds, break_when_any_done=False)
     assert rollout.batch_size == (2, rounds)
@@ -75,7 +81,7 @@ def test_the_native_vector_environment_over_the_end_of_episodes() -> None:
         own.reset(seed=7 + i)
         steps = []
         for start in range(0, rounds, HORIZON):
-            for _ in range(2 if start else 1):
+            for _ in range(resets if start else 1):
                 own.reset()
             steps += played(own, rollout["action"][i, start : start + HORIZON])
         np.testing.assert_array_equal(rollout["next", "reward"][i].ravel(), [step[1] for step in steps])
