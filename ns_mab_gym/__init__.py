@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .choosing.comparison import Comparison, compare
     from .choosing.sweeps import Sweep, geomspace, sweep
     from .detections import Scorecard, scorecard
+    from .envs.unwrapping import bandit_of
     from .play.engine import simulate
     from .play.episode import Trajectory, run_episode
     from .runs import Runs
@@ -33,6 +34,7 @@ __all__ = [
     "Trajectory",
     "Tuned",
     "agents",
+    "bandit_of",
     "compare",
     "envs",
     "geomspace",
@@ -57,6 +59,7 @@ _LAZY = {
     "Sweep": ".choosing.sweeps",
     "Trajectory": ".play.episode",
     "Tuned": ".choosing.best_parameters",
+    "bandit_of": ".envs.unwrapping",
     "compare": ".choosing.comparison",
     "geomspace": ".choosing.sweeps",
     "recommend": ".choosing.advice",

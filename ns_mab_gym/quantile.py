@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+import numpy.typing as npt
+
 from .compilation import compiled
 
-__all__ = ["beta_cdf", "beta_quantile"]
+__all__ = ["beta_cdf", "beta_quantile", "beta_quantiles"]
+
+FloatArray = npt.NDArray[np.float64]
 
 TINY = 1e-300
+CLOSE = 1e-8  # a Newton step that is relatively so small leaves an error of the order of its square
 
 
 @compiled
@@ -46,6 +52,18 @@ def beta_cdf(x: float, a: float, b: float, log_beta: float) -> float:
 
 
 @compiled
+def _first_guess(u: float, a: float, b: float) -> float:
+    """The mean; or for a density with one hump, the quantile if the log-odds were logistic with about their spread."""
+    mean = a / (a + b)
+    if a < 1.0 or b < 1.0 or not 0.0 < u < 1.0:
+        return mean
+    spread = (a + b) / math.sqrt(a * b * (a + b + 1.0))
+    odds = math.log(a / b) + spread * math.log(u / (1.0 - u)) / 1.702
+    guess = 1.0 / (1.0 + math.exp(-odds))
+    return guess if 0.0 < guess < 1.0 else mean
+
+
+@compiled
 def beta_quantile(u: float, a: float, b: float) -> float:
     """The x with I_x(a, b) = u: Newton's method inside a shrinking bracket.
 
@@ -58,7 +76,7 @@ def beta_quantile(u: float, a: float, b: float) -> float:
     if b <= 0.0:
         return 1.0
     log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-    low, high, x = 0.0, 1.0, a / (a + b)
+    low, high, x = 0.0, 1.0, _first_guess(u, a, b)
     for _ in range(200):
         excess = beta_cdf(x, a, b, log_beta) - u
         if excess > 0.0:
@@ -69,8 +87,19 @@ def beta_quantile(u: float, a: float, b: float) -> float:
             break
         density = math.exp((a - 1.0) * math.log(x) + (b - 1.0) * math.log1p(-x) - log_beta)
         step = x - excess / density if density > 0.0 else -1.0
+        if low < step < high and abs(step - x) * (1.0 + a + b) < CLOSE * min(step, 1.0 - step):
+            return step
         following = step if low < step < high else 0.5 * (low + high)
         if abs(following - x) < 1e-15:
             break
         x = following
+    return x
+
+
+@compiled
+def beta_quantiles(u: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """:func:`beta_quantile`, elementwise and to the same bit."""
+    x = np.empty(u.size)
+    for i in range(u.size):
+        x[i] = beta_quantile(u[i], a[i], b[i])
     return x

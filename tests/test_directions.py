@@ -36,7 +36,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "means": {"agents.core"},
     "rewards": {"agents.core", "quantile"},
     "worlds": {"agents.core", "kept_files", "means"},
-    "envs": {"agents.core", "means", "rewards", "worlds"},
+    "envs": {"agents.core", "compilation", "means", "quantile", "rewards", "worlds"},
     "wrappers": {"agents.core"},
     "play": {"agents.core", "agents.parts", "compilation", "envs", "means", "quantile", "rewards", "runs", "worlds"},
     "installed_versions": set(),

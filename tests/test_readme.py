@@ -116,6 +116,9 @@ def problems(command: str) -> Iterator[str]:
             yield from (f"no extra {each}" for each in ",".join(extras).split(",") if each and each not in known)
         elif words[0] == "ns-mab-gym" or words[:3] == ["python", "-m", "ns_mab_gym"]:
             yield from subcommand_problems(words[1 if words[0] == "ns-mab-gym" else 3 :])
+        elif words[:3] == ["python", "-m", "rl_zoo3.train"]:
+            file = words[words.index("--conf-file") + 1]
+            yield from () if (ROOT / file).is_file() else (f"no file {file}",)
         elif words[0] == "python" and len(words) > 1:
             if not (ROOT / words[1]).is_file():
                 yield f"no file {words[1]}"
@@ -149,6 +152,7 @@ def test_commands_that_name_nothing_are_found() -> None:
         "make papers", "python scripts/paperr.py", "python scripts/paper.py --rnus 3", "ns-mab-gym papers",
         "ns-mab-gym evaluate --agent ts", 'pip install ".[rll]"', "python -m ns_mab_gym plots", "grep x",
         "make test; make tests", "python tests/play/test_nothing.py", "dask scheduler --prot tls",
+        "python -m rl_zoo3.train --conf-file hyperparams/ppp.yml",
     ]  # fmt: skip
     assert [command for command in wrong if not list(problems(command))] == []
     assert sum(len(commands(page)) for page in EVERY) > 30

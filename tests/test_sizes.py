@@ -36,7 +36,7 @@ DOORS: dict[str, tuple[Callable[[Any], object], str]] = {
     "arms drawn": (lambda n: NSBanditEnv("mixed", n_arms=n), "1,000,000,000,000 arms would take"),
     "environments": (
         lambda n: gym.make_vec("NSBandit-Abrupt-v0", num_envs=n),
-        rf"^1,000,000,000,000 environments of 50,000 rounds and 10 arms would take 8.3 PB of {FREE}choose a smaller",
+        rf"^1,000,000,000,000 environments of 50,000 rounds and 10 arms would take 908 TB of {FREE}choose a smaller",
     ),
     "drawn environments": (
         lambda n: NSBanditVectorEnv(n // 10**6, world="piecewise"),
@@ -179,6 +179,7 @@ def taken(ask: Callable[[], object]) -> float:
 def reset(envs: Any) -> Any:
     for seed in range(2):
         envs.reset(seed=seed)
+        envs.step(envs.action_space.sample())
     return envs
 
 
@@ -189,6 +190,8 @@ def reset(envs: Any) -> Any:
         lambda: reset(NSBanditEnv("rising", horizon=100_000, n_arms=3)),
         lambda: reset(NSBanditEnv("random-walk", horizon=3, n_arms=100_000)),
         lambda: reset(NSBanditVectorEnv(300, world="abrupt", horizon=600)),
+        lambda: reset(NSBanditVectorEnv(300, world="abrupt", horizon=600, reward="gaussian")),
+        lambda: reset(NSBanditVectorEnv(30_000, world="abrupt", horizon=600)),
         lambda: reset(NSBanditVectorEnv(100, world="random-walk", horizon=600)),
         lambda: reset(NSBanditVectorEnv(2, world="random-walk", n_arms=100_000, horizon=2)),
         lambda: Recording("all", None).blank(100_000, 10, [(0, 0)] * 10),

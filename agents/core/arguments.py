@@ -26,6 +26,7 @@ __all__ = [
     "by_name",
     "choice",
     "fraction",
+    "known_keywords",
     "known_parameters",
     "nearest",
     "number",
@@ -81,10 +82,24 @@ def known_parameters(owner: str, given: Iterable[str], allowed: Collection[str])
     """Raise a TypeError that names the nearest parameter if a given name is not allowed."""
     for name in given:
         if name not in allowed:
-            takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
-            close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise TypeError(f"{owner} has no parameter {name!r}; {hint}{takes}")
+            raise TypeError(_unknown(owner, name, allowed))
+
+
+def known_keywords(owner: str, given: Iterable[str], allowed: Collection[str]) -> None:
+    """Like :func:`known_parameters`, and in Python's own words too, by which others recognise an unknown keyword.
+
+    ``torchrl`` makes every environment with ``frameskip=`` first, and without it if the error has these words.
+    """
+    for name in given:
+        if name not in allowed:
+            raise TypeError(f"{_unknown(owner, name, allowed)} (unexpected keyword argument {name!r})")
+
+
+def _unknown(owner: str, name: str, allowed: Collection[str]) -> str:
+    takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
+    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{owner} has no parameter {name!r}; {hint}{takes}"
 
 
 def seed_number(given: object, what: str = "seed") -> int | None:

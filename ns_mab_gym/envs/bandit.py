@@ -82,7 +82,10 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
 
     ## Information
     After a step, about the round just played: ``mu``, the (K,) means that generated the reward; ``optimal_arm``, the
-    first arm with the largest mean; ``regret``, μ* − μ_arm ≥ 0; ``round``, from 1 to T. After a reset: ``round`` 0.
+    first arm with the largest mean; ``regret``, μ* − μ_arm ≥ 0; ``total_regret``, the sum of ``regret`` over the
+    episode so far; ``round``, from 1 to T. After a reset the same keys, of the same types and shapes, say that no round
+    was played yet and nothing about the means: ``mu`` zeros, ``optimal_arm`` −1, ``regret`` and ``total_regret`` 0.0,
+    ``round`` 0.
 
     ## Arguments
     ``world``: a world, its name or what its ``to_dict()`` returned. ``reward``: ``"bernoulli"``, ``"gaussian"``,
@@ -163,7 +166,14 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._t = 0
         self._total_regret = 0.0
         self._history = EpisodeSoFar.of(self.means) if self.render_mode == "rgb_array" else None
-        return np.zeros(self.world.n_arms + 2, np.float32), {"round": 0}
+        no_round = {
+            "mu": np.zeros(self.world.n_arms),
+            "optimal_arm": -1,
+            "regret": 0.0,
+            "total_regret": 0.0,
+            "round": 0,
+        }
+        return np.zeros(self.world.n_arms + 2, np.float32), no_round
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm and return its reward."""
@@ -198,7 +208,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         observation[arm] = 1.0
         observation[k] = reward
         observation[k + 1] = t / horizon
-        info = {"mu": mu, "optimal_arm": best, "regret": regret, "round": t}
+        info = {"mu": mu, "optimal_arm": best, "regret": regret, "total_regret": self._total_regret, "round": t}
         return observation, reward, False, t == horizon, info
 
     def render(self) -> Any:

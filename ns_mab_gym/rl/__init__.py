@@ -7,7 +7,8 @@ except ImportError:
 
 from ..play.engine import simulate
 from .algorithm_table import algorithm, algorithms
+from .regret_callback import RegretCallback
 from .sb3_agent import SB3Agent
 from .vec_env import SB3VecEnv
 
-__all__ = ["SB3Agent", "SB3VecEnv", "algorithm", "algorithms", "simulate"]
+__all__ = ["RegretCallback", "SB3Agent", "SB3VecEnv", "algorithm", "algorithms", "simulate"]

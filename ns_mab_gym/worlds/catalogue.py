@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..agents.core.arguments import by_name, known_parameters
+from ..agents.core.arguments import by_name, known_keywords
 from ..agents.core.cards import Card, card_of, docstring_of
 from ..agents.core.parameter_types import typed
 from ..agents.core.registry import Registry
@@ -71,7 +71,7 @@ def make(world: World | str | Mapping[str, Any], **parameters: Any) -> World:
     if isinstance(world, Mapping):
         return _from_description(dict(world), parameters)
     found = kind(world)
-    known_parameters(f"world {world!r}", parameters, found.parameters())
+    known_keywords(f"world {world!r}", parameters, found.parameters())
     return typed(found, parameters, lambda: found(**parameters))
 
 

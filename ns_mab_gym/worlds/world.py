@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import known_parameters, positive_int
+from ..agents.core.arguments import known_keywords, positive_int
 from ..agents.core.memory_limits import ensure_fits, grouped
 from ..agents.core.parameter_types import typed
 from ..means import block_size
@@ -134,7 +134,7 @@ class World(ABC):
 
     def with_parameters(self, **parameters: Any) -> World:
         """This world with some parameters changed; those that follow from its size are derived again."""
-        known_parameters(f"world {self.name!r}", parameters, type(self).parameters())
+        known_keywords(f"world {self.name!r}", parameters, type(self).parameters())
         anew: dict[str, Any] = dict.fromkeys(self.derived)
         return typed(type(self), parameters, lambda: dataclasses.replace(self, **(anew | parameters)))
 

@@ -7,6 +7,7 @@ reward in the observation, which reward wrappers do not change.
 from .availability import ArmAvailability
 from .delay import DelayedRewards
 from .last_rounds import LastRounds, VectorLastRounds
+from .record_regret import RecordRegret, VectorRecordRegret
 from .standardize import StandardizeReward, VectorStandardizeReward
 from .windowed_statistics import VectorWindowedStatistics, WindowedStatistics
 
@@ -14,8 +15,10 @@ __all__ = [
     "ArmAvailability",
     "DelayedRewards",
     "LastRounds",
+    "RecordRegret",
     "StandardizeReward",
     "VectorLastRounds",
+    "VectorRecordRegret",
     "VectorStandardizeReward",
     "VectorWindowedStatistics",
     "WindowedStatistics",

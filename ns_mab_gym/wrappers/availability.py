@@ -27,8 +27,9 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
     uniformly, is opened. The masks have a generator of their own: for a seed, means and luck are those of the
     unwrapped environment, and the masks are the same whatever is played.
 
-    ``info["optimal_arm"]`` and ``info["regret"]`` are about the available arms: the best of them, and how far its
-    mean exceeds that of the arm played. (A rendered picture shows the regret against all arms.)
+    ``info["optimal_arm"]``, ``info["regret"]`` and ``info["total_regret"]`` are about the available arms: the best of
+    them, how far its mean exceeds that of the arm played, and the sum of that over the episode so far. (A rendered
+    picture shows the regret against all arms.)
 
     Args:
         env: an NSBandit environment, wrapped or not.
@@ -72,13 +73,14 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
         """Begin an episode and draw the mask of its first round."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._rng = self._generator.reset(seed)
+        self._total_regret = 0.0
         self._draw_mask()
         return self._show(observation, info)
 
     def step(self, action: Any) -> tuple[Features, Any, bool, bool, dict[str, Any]]:
         """Pull an open arm, and draw the mask of the next round."""
         observation, reward, terminated, truncated, info = self.env.step(self._open_arm(action))
-        info = info | _among(self._mask, info["mu"], int(observation[: self._n_arms].argmax()))
+        info = info | self._among_open(info["mu"], int(observation[: self._n_arms].argmax()))
         self._draw_mask()
         observation, info = self._show(observation, info)
         return observation, reward, terminated, truncated, info
@@ -94,8 +96,9 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
             )
         return int(open_arms[(open_arms > action).argmax()])  # the first open arm above it, or else the first open arm
 
-
-def _among(mask: BoolArray, mu: npt.NDArray[np.float64], arm: int) -> dict[str, Any]:
-    """The best of the available arms, and the regret of the one played against it."""
-    best = int(np.where(mask, mu, -np.inf).argmax())
-    return {"optimal_arm": best, "regret": mu.item(best) - mu.item(arm)}
+    def _among_open(self, mu: npt.NDArray[np.float64], arm: int) -> dict[str, Any]:
+        """The best of the available arms, and the regret of the one played against it, in this round and in all."""
+        best = int(np.where(self._mask, mu, -np.inf).argmax())
+        regret = mu.item(best) - mu.item(arm)
+        self._total_regret += regret
+        return {"optimal_arm": best, "regret": regret, "total_regret": self._total_regret}

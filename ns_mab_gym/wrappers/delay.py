@@ -24,7 +24,8 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
     """Every reward arrives some rounds after its arm was pulled.
 
     ``info["feedback"]`` lists the rewards that arrive with a step, as (round, arm, reward), oldest round first; it is
-    empty after a reset and whenever nothing arrives. The step's own reward, and the reward in the observation, is the
+    empty after a reset and whenever nothing arrives, and its length varies: recorders that keep infos in arrays of one
+    shape have to leave it out. The step's own reward, and the reward in the observation, is the
     sum of what arrives, which does not say to which arms it belongs;
     :class:`~ns_mab_gym.wrappers.WindowedStatistics` around this wrapper credits late rewards to their arms. Rewards due
     after the last round never arrive. ``mu``, ``optimal_arm`` and ``regret`` are about the round just played, as

@@ -75,7 +75,7 @@ class VectorLastRounds(VectorMemoryObservation, RecordConstructorArgs):
     """:class:`LastRounds` for vector environments.
 
     Args:
-        env: a vector environment of NSBandit environments with ``SAME_STEP`` autoreset.
+        env: a vector environment of NSBandit environments, with any autoreset mode.
         n: the number of rounds.
     """
 

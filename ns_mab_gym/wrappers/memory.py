@@ -28,9 +28,19 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 if TYPE_CHECKING:
-    VectorWrapper = gym.vector.VectorWrapper[Any, Any, Any, Any, npt.NDArray[Any]]
+    _VectorWrapper = gym.vector.VectorWrapper[Any, Any, Any, Any, npt.NDArray[Any]]
 else:
-    VectorWrapper = gym.vector.VectorWrapper  # accepts type parameters only from Gymnasium 1.4 on
+    _VectorWrapper = gym.vector.VectorWrapper  # accepts type parameters only from Gymnasium 1.4 on
+
+
+class VectorWrapper(_VectorWrapper):
+    """A wrapper of vector environments that says how they are reset also where some trainers look for it."""
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When sub-environments that end are reset: what the metadata says, or Gymnasium's default."""
+        mode: AutoresetMode = self.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+        return mode
 
 
 class Memory(ABC):
@@ -125,41 +135,42 @@ class VectorMemoryObservation(VectorWrapper):
 
     def __init__(self, env: gym.vector.VectorEnv[Features, Any, npt.NDArray[Any]], memory: Memory) -> None:
         super().__init__(env)
-        if (mode := env.metadata.get("autoreset_mode")) is not AutoresetMode.SAME_STEP:
-            raise ValueError(
-                f"{env} resets with {mode}, which slips a step without a pull into the memory; make it with "
-                f'gym.make_vec(id, num_envs=…), or vector_kwargs={{"autoreset_mode": AutoresetMode.SAME_STEP}}'
-            )
         space, self._n_arms = bandit_space(env, env.single_observation_space, env.single_action_space)
         self._memory = memory
         self.single_observation_space = extended(space, memory.low, memory.high)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._over = np.zeros(self.num_envs, np.bool_)  # in the last step
 
     def _extend(self, observations: Features) -> Features:
         return np.concatenate([observations, self._memory.features()], axis=1)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Features, dict[str, Any]]:
-        """Begin an episode in every sub-environment with nothing remembered."""
+        """Begin with nothing remembered, in every sub-environment or where ``options["reset_mask"]`` is true."""
+        envs = np.array((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
         observations, infos = self.env.reset(seed=seed, options=options)
         if "feedback" in infos:
             raise TypeError("with rewards that arrive late, wrap each sub-environment: make_vec(…, wrappers=[…])")
-        self._memory.forget(np.ones(self.num_envs, np.bool_))
+        self._memory.forget(envs)
+        self._over &= ~envs
         return self._extend(observations), infos
 
     def step(
         self, actions: Any
     ) -> tuple[Features, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
-        """Pull arms and remember what was observed."""
+        """Pull arms and remember what was observed; a step that only resets a sub-environment is no round of it."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         over = np.asarray(terminations | truncations)
         last = observations
-        if any_over := bool(over.any()):
+        if any_final := "final_obs" in infos:
             last = observations.copy()
             last[over] = np.stack(list(infos["final_obs"][over]))
         arms, observed = arms_and_rewards(last, self._n_arms)
         self._memory.play(arms)
         self._memory.receive(arms, observed)
-        if any_over:
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP and self._over.any():
+            self._memory.forget(self._over)
+        self._over = over
+        if any_final:
             final_obs = infos["final_obs"].copy()
             final_obs[over] = _objects(self._extend(last)[over])
             infos = infos | {"final_obs": final_obs}

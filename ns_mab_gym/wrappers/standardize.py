@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.utils import RunningMeanStd
 
 from .memory import VectorWrapper
@@ -72,13 +73,20 @@ class VectorStandardizeReward(VectorWrapper, RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, frozen=frozen)
         VectorWrapper.__init__(self, env)
         self.standard = _Standard(frozen)
+        self._over = np.zeros(self.num_envs, np.bool_)  # in the last step
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode in every sub-environment."""
         self.standard.restart(seed)
+        self._over = np.zeros(self.num_envs, np.bool_)
         return self.env.reset(seed=seed, options=options)
 
     def step(self, actions: Any) -> tuple[Any, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
-        """Pull one arm in every sub-environment."""
+        """Pull one arm in every sub-environment; a step that only resets one counts for nothing."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        return observations, self.standard(rewards), terminations, truncations, infos
+        played = ~(self._over & (self.autoreset_mode is AutoresetMode.NEXT_STEP))
+        self._over = np.asarray(terminations | truncations)
+        standard = np.zeros(self.num_envs)
+        if played.any():
+            standard[played] = self.standard(rewards[played])
+        return observations, standard, terminations, truncations, infos

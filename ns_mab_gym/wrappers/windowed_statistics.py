@@ -99,7 +99,7 @@ class VectorWindowedStatistics(VectorMemoryObservation, RecordConstructorArgs):
     """:class:`WindowedStatistics` for vector environments.
 
     Args:
-        env: a vector environment of NSBandit environments with ``SAME_STEP`` autoreset.
+        env: a vector environment of NSBandit environments, with any autoreset mode.
         window: the number of rounds to look back.
     """
 

@@ -124,7 +124,8 @@ def test_every_id_is_registered_without_a_step_limit(env_id):
 def test_the_episode_is_accounted_exactly(env_id):
     env = gym.make(env_id, horizon=300)
     observation, info = env.reset(seed=1)
-    assert info == {"round": 0}
+    assert not info.pop("mu").any()
+    assert info == {"optimal_arm": -1, "regret": 0.0, "total_regret": 0.0, "round": 0}
     assert not observation.any()
     means, k = env.unwrapped.means, int(env.action_space.n)
     assert means.shape == (300, k)

@@ -9,10 +9,11 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import pytest
+from alike import assert_alike
 from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode
 
-from ns_mab_gym.envs import ENV_IDS, vector
+from ns_mab_gym.envs import ENV_IDS, rounds_ahead, vector
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -22,27 +23,13 @@ HORIZON = 81  # with the fixture below, two whole blocks of luck and a part
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector, "BLOCK", 32)
+    monkeypatch.setattr(rounds_ahead, "BLOCK", 32)
 
 
 def native(env_id: str = "NSBandit-Piecewise-v0", num_envs: int = 3, **kwargs: Any) -> Any:
     envs = gym.make_vec(env_id, num_envs=num_envs, vectorization_mode="vector_entry_point", **kwargs)
     assert isinstance(envs, vector.NSBanditVectorEnv)
     return envs
-
-
-def assert_alike(ours: Any, theirs: Any) -> None:
-    """Equal values, shapes and types, through nested infos and arrays of arrays."""
-    if isinstance(theirs, dict):
-        assert ours.keys() == theirs.keys()
-        for key in theirs:
-            assert_alike(ours[key], theirs[key])
-    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
-        for one, other in zip(ours, theirs, strict=True):
-            assert_alike(one, other)
-    else:
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours, theirs, strict=True)
 
 
 def assert_same_trajectory(ours: Any, theirs: Any, rounds: int, seed: int = 5) -> None:
@@ -81,13 +68,15 @@ def test_one_env_equals_the_single_env_trajectory_by_trajectory() -> None:
 
 
 def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    one_by_one, blocks = native(reward="gaussian", horizon=50), native(reward="gaussian", horizon=50)
-    monkeypatch.setattr(vector, "BLOCK", 1)
-    one_by_one.reset(seed=0)
-    rewards = [one_by_one.step(np.zeros(3, int))[1] for _ in range(120)]
-    monkeypatch.setattr(vector, "BLOCK", 128)
-    blocks.reset(seed=0)
-    np.testing.assert_array_equal(rewards, [blocks.step(np.zeros(3, int))[1] for _ in range(120)])
+    played = []
+    for block, most in ((1, 1 << 26), (128, 1 << 26), (128, 3 * 12 * 8 * 7)):  # of 1 step, 50 steps, and 7
+        monkeypatch.setattr(rounds_ahead, "BLOCK", block)
+        monkeypatch.setattr(rounds_ahead, "BLOCK_BYTES", most)
+        envs = native(reward="gaussian", horizon=50)
+        envs.reset(seed=0)
+        played.append([envs.step(np.zeros(3, int))[1] for _ in range(120)])
+    np.testing.assert_array_equal(played[0], played[1])
+    np.testing.assert_array_equal(played[0], played[2])
 
 
 VARIANCES: dict[str, Callable[[FloatArray], FloatArray]] = {  # of a reward with this mean, from the textbook

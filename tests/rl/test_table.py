@@ -9,6 +9,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium import wrappers as gym_wrappers
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, RecordVideo, TimeLimit
 from gymnasium.wrappers import vector as gym_vector
 from stable_baselines3 import DQN, PPO
@@ -81,6 +83,44 @@ def test_time_limit() -> None:
     assert len(nsb.run_episode(TimeLimit(make(), 7), agents.make("ts", n_arms=K), seed=0).arms) == 7
 
 
+def test_time_aware_observation_needs_a_step_limit() -> None:
+    with pytest.raises(ValueError, match="TimeLimit wrapper or the spec specify a `max_episode_steps`"):
+        gym_wrappers.TimeAwareObservation(make())
+    steps = play(gym_wrappers.TimeAwareObservation(make(max_episode_steps=HORIZON)))
+    assert [step[0][-1] for step in steps] == list(range(1, HORIZON + 1))
+    assert [step[3] for step in steps] == [False] * (HORIZON - 1) + [True]
+
+
+OBSERVERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what to wrap with, and what it shows
+    "rescale": (lambda env: gym_wrappers.RescaleObservation(env, -1, 1), lambda x: 2 * x - 1),
+    "transform": (
+        lambda env: gym_wrappers.TransformObservation(env, lambda x: x / 2, env.observation_space),
+        lambda x: x / 2,
+    ),
+    "dtype": (lambda env: gym_wrappers.DtypeObservation(env, np.float64), lambda x: x.astype(np.float64)),
+    "flatten": (gym_wrappers.FlattenObservation, lambda x: x),
+    "reshape": (lambda env: gym_wrappers.ReshapeObservation(env, (1, K + 2)), lambda x: x[None]),
+}
+
+
+@pytest.mark.parametrize("kind", OBSERVERS)
+def test_observation_wrappers(kind: str) -> None:
+    wrap, expected = OBSERVERS[kind]
+    for ours, plain in zip(play(wrap(make())), play(make()), strict=True):
+        np.testing.assert_allclose(ours[0], expected(plain[0]), rtol=1e-6)
+
+
+def test_rewards_without_bounds_cannot_be_rescaled() -> None:
+    with pytest.raises(ValueError, match="unbounded components"):
+        gym_wrappers.RescaleObservation(make(reward="gaussian"), -1, 1)
+
+
+def test_normalize_observation() -> None:
+    shown = np.array([step[0] for step in play(gym_wrappers.NormalizeObservation(make()))])
+    assert np.isfinite(shown).all()
+    assert abs(shown[:, K].mean()) < 1.0
+
+
 # Gymnasium's wrappers around the native vector environment.
 
 
@@ -120,14 +160,22 @@ def test_vector_record_video(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("videos/*.mp4"))) == 1
 
 
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        gym_vector.NormalizeObservation,
-        lambda envs: gym_vector.TransformObservation(envs, lambda x: x),
-        lambda envs: gym_vector.RescaleObservation(envs, -1, 1),
-    ],
-)
+VECTOR_OBSERVERS = [
+    gym_vector.NormalizeObservation,
+    lambda envs: gym_vector.TransformObservation(envs, lambda x: x / 2),
+    lambda envs: gym_vector.RescaleObservation(envs, -1, 1),
+]
+
+
+@pytest.mark.parametrize("wrap", VECTOR_OBSERVERS)
+def test_vector_observation_wrappers_show_with_next_step_what_they_show_of_sync_vector_env(wrap: Any) -> None:
+    ours = wrap(make_vec(autoreset_mode=AutoresetMode.NEXT_STEP))
+    theirs = wrap(make_vec(vectorization_mode="sync", vector_kwargs={"autoreset_mode": AutoresetMode.NEXT_STEP}))
+    for one, other in zip(vector_steps(ours, 2 * HORIZON + 5), vector_steps(theirs, 2 * HORIZON + 5), strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+
+
+@pytest.mark.parametrize("wrap", VECTOR_OBSERVERS)
 def test_vector_observation_wrappers_refuse_same_step_autoreset(wrap: Callable[[Any], Any]) -> None:
     with pytest.raises(ValueError, match="autoreset_mode"):
         wrap(make_vec())

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from alike import assert_alike
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -14,16 +15,6 @@ from ns_mab_gym import rl, wrappers
 from ns_mab_gym.rl.infos import LazyInfos, split_infos
 
 N, WORLD = 3, {"n_arms": 4, "horizon": 15}
-
-
-def assert_alike(ours: Any, theirs: Any) -> None:
-    assert type(ours) is type(theirs)
-    if isinstance(theirs, dict):
-        assert ours.keys() == theirs.keys()
-        for key in theirs:
-            assert_alike(ours[key], theirs[key])
-    else:
-        np.testing.assert_array_equal(ours, theirs, strict=isinstance(theirs, np.ndarray))
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -60,7 +51,7 @@ def test_infos_are_built_once_and_only_if_looked_at() -> None:
     infos[1]["mine"] = 1
     assert infos[1]["mine"] == 1
     assert infos[:] == list(infos)
-    assert set(infos[0]) == {"mu", "optimal_arm", "regret", "round", "TimeLimit.truncated"}
+    assert set(infos[0]) == {"mu", "optimal_arm", "regret", "total_regret", "round", "TimeLimit.truncated"}
 
 
 def test_infos_that_only_some_have_stay_with_those() -> None:
@@ -127,3 +118,23 @@ def test_other_envs_are_refused_with_the_way_out() -> None:
         rl.SB3VecEnv(gym.make("NSBandit-Abrupt-v0"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"NEXT_STEP.*expects SAME_STEP"):
         rl.SB3VecEnv(gym.make_vec("NSBandit-Abrupt-v0", 2, vectorization_mode="sync"))
+
+
+def test_staggered_episodes_end_one_by_one() -> None:
+    envs = rl.SB3VecEnv(gym.make_vec("NSBandit-Piecewise-v0", num_envs=N, stagger=True, **WORLD))
+    envs.reset()
+    assert [info["round"] for info in envs.reset_infos] == [0, 5, 10]
+    ends: list[list[int]] = []
+    for _ in range(30):
+        observations, _, dones, infos = envs.step(np.zeros(N, int))
+        ends.append(np.flatnonzero(dones).tolist())
+        for i, info in enumerate(infos):
+            assert ("terminal_observation" in info) == info["TimeLimit.truncated"] == dones[i]
+            assert (info["round"] == 15) == dones[i]
+            assert observations[i, -1] == np.float32(0 if dones[i] else info["round"] / 15)
+            if dones[i]:
+                assert info["terminal_observation"][-1] == 1.0
+                assert envs.reset_infos[i]["round"] == 0
+    assert {t: who for t, who in enumerate(ends, start=1) if who} == {
+        5: [2], 10: [1], 15: [0], 20: [2], 25: [1], 30: [0],
+    }  # fmt: skip

@@ -13,6 +13,7 @@ from ns_mab_gym.wrappers.memory import MemoryObservation
 MORE: dict[str, list[dict[str, Any]]] = {
     "WindowedStatistics": [{"window": 6}],
     "LastRounds": [{"n": 3}],
+    "RecordRegret": [{"buffer_length": 2}],
     "DelayedRewards": [{"delay": 2}, {"delay": [0, 3]}],
     "ArmAvailability": [{"probability": 0.5, "if_masked": "substitute"}],
 }

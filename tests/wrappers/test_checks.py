@@ -71,6 +71,7 @@ def test_the_environments_own_observation_stays_in_front() -> None:
     ("wrapper", "arguments", "error", "words"),
     [
         (wrappers.WindowedStatistics, {"window": 0}, ValueError, "window must be a positive integer, got 0"),
+        (wrappers.RecordRegret, {"buffer_length": 0}, ValueError, "buffer_length must be a positive integer, got 0"),
         (wrappers.LastRounds, {"n": 1.5}, TypeError, "n must be a positive integer, got 1.5"),
         (wrappers.DelayedRewards, {"delay": -1}, ValueError, "delay must be an integer of at least 0, got -1"),
         (wrappers.DelayedRewards, {"delay": (5, 2)}, ValueError, "low <= high.*swap"),
@@ -85,7 +86,8 @@ def test_bad_arguments_are_named(wrapper: Any, arguments: Any, error: type[Excep
 
 
 @pytest.mark.parametrize(
-    ("wrapper", "arguments"), [pair for pair in SINGLE if pair[0] is not wrappers.StandardizeReward]
+    ("wrapper", "arguments"),
+    [pair for pair in SINGLE if pair[0] not in (wrappers.StandardizeReward, wrappers.RecordRegret)],
 )
 def test_an_env_of_another_shape_is_refused(wrapper: Any, arguments: Any) -> None:
     for env in (gym.make("CartPole-v1"), gym.wrappers.FrameStackObservation(gym.make("NSBandit-Abrupt-v0"), 2)):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import pytest
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import given
 from hypothesis import strategies as st
 from wrapping import PAIRS
@@ -90,10 +91,30 @@ def test_vector_wrappers_show_what_single_wrappers_show_over_episodes(
             np.testing.assert_array_equal(seen[i], observation)
 
 
-@pytest.mark.parametrize("vector", dict.fromkeys(vector for _, vector, _ in PAIRS))
-def test_a_vector_env_that_inserts_steps_is_refused(vector: Any) -> None:
-    with pytest.raises(ValueError, match=r"NEXT_STEP.*SAME_STEP"):
-        vector(gym.make_vec("NSBandit-Abrupt-v0", 2, vectorization_mode="sync"))
+@pytest.mark.parametrize("kind", ["vector_entry_point", "sync"])
+@pytest.mark.parametrize(("single", "vector", "arguments"), PAIRS)
+def test_a_step_that_only_resets_is_not_remembered(
+    single: Any, vector: Any, arguments: dict[str, Any], kind: str
+) -> None:
+    mode = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+    more: dict[str, Any] = mode if kind == "vector_entry_point" else {"vector_kwargs": mode}
+    ours = vector(gym.make_vec(make().spec, 3, vectorization_mode=kind, **more), **arguments)
+    theirs = SyncVectorEnv([lambda: single(make(), **arguments)] * 3, **mode)
+    np.testing.assert_array_equal(ours.reset(seed=5)[0], theirs.reset(seed=5)[0])
+    for actions in np.random.default_rng(0).integers(1, K, size=(2 * HORIZON + 8, 3)):
+        np.testing.assert_array_equal(ours.step(actions)[0], theirs.step(actions)[0])
+
+
+@pytest.mark.parametrize(("single", "vector", "arguments"), PAIRS)
+def test_a_reset_of_some_forgets_only_what_those_have_seen(single: Any, vector: Any, arguments: dict[str, Any]) -> None:
+    mode = {"autoreset_mode": AutoresetMode.DISABLED}
+    ours = vector(gym.make_vec(make().spec, 3, vectorization_mode="vector_entry_point", **mode), **arguments)
+    theirs = SyncVectorEnv([lambda: single(make(), **arguments)] * 3, **mode)
+    for reset in ({"seed": 5}, {"options": {"reset_mask": np.array([True, False, True])}}):
+        seen = [envs.reset(**copy.deepcopy(reset))[0] for envs in (ours, theirs)]
+        np.testing.assert_array_equal(*seen)
+        for actions in np.random.default_rng(0).integers(1, K, size=(8, 3)):
+            np.testing.assert_array_equal(ours.step(actions)[0], theirs.step(actions)[0])
 
 
 def test_statistics_credit_late_rewards_to_their_arms() -> None:

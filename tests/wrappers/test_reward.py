@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from ns_mab_gym import wrappers
 
@@ -50,3 +51,19 @@ def test_a_seed_gives_the_same_rewards_whatever_came_before() -> None:
     env = wrappers.StandardizeReward(gym.make("NSBandit-Abrupt-v0"))
     first, second = ([env.reset(seed=1), [env.step(0)[1] for _ in range(20)]][1] for _ in range(2))
     assert first == second
+
+
+def test_steps_that_only_reset_count_for_nothing() -> None:
+    kwargs = {"horizon": 6, "changes": 1, "reward": "gaussian"}
+    plain = gym.make_vec("NSBandit-Piecewise-v0", 2, **kwargs)
+    envs = wrappers.VectorStandardizeReward(
+        gym.make_vec("NSBandit-Piecewise-v0", 2, autoreset_mode=AutoresetMode.NEXT_STEP, **kwargs)
+    )
+    plain.reset(seed=0)
+    envs.reset(seed=0)
+    raw = [plain.step(np.zeros(2, int))[1] for _ in range(12)]
+    standard = [envs.step(np.zeros(2, int))[1] for _ in range(13)]
+    assert standard.pop(6).tolist() == [0.0, 0.0]  # after the first episode
+    for t, now in enumerate(standard[1:], start=2):
+        so_far = np.array(raw[:t])
+        np.testing.assert_allclose(now, (raw[t - 1] - so_far.mean()) / so_far.std(), rtol=0.02, atol=2e-3)

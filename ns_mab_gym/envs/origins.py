@@ -1,0 +1,114 @@
+"""The seeds of N sub-environments, and the seeds of the streams that follow from them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..agents.core.arguments import positive_int, seed_number
+
+__all__ = ["Children", "Origins", "seeds_of"]
+
+IntArray = npt.NDArray[np.int64]
+
+SEED_BITS = 128  # of a seed that nobody gave, as in NumPy
+
+
+def seeds_of(given: Any, n_envs: int) -> list[int | None]:
+    """The seed of each sub-environment: s + i for a number s, as Gymnasium has it; one each from a list."""
+    if given is None:
+        return [None] * n_envs
+    if isinstance(given, list | tuple | range) or (isinstance(given, np.ndarray) and given.ndim > 0):
+        seeds = [seed_number(each, "each of the seeds") for each in given]
+        if len(seeds) != n_envs:
+            raise ValueError(f"a list of seeds must have one for each of the {n_envs} envs, got {len(seeds)}")
+        return seeds
+    first = positive_int("seed", given, least=0, most=None, hint="or give a list, one for each sub-environment")
+    return list(range(first, first + n_envs))
+
+
+@dataclass(frozen=True)
+class Children:
+    """Seeds of streams: each that of a sub-environment, and the number of the child that its generator spawns.
+
+    Attributes:
+        entropy: n seeds.
+        keys: (n,) numbers of children.
+    """
+
+    entropy: list[int]
+    keys: IntArray
+
+    def generators(self) -> Iterator[np.random.Generator]:
+        """What ``spawn`` of the sub-environments' generators returns."""
+        for entropy, key in zip(self.entropy, self.keys.tolist(), strict=True):
+            yield np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(key,))))
+
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The seeds as (n, W) words of 32 bits, the lowest first; W is at least four."""
+        width = max(4, -(-max(self.entropy).bit_length() // 32))
+        content = b"".join([seed.to_bytes(4 * width, "little") for seed in self.entropy])
+        return np.frombuffer(content, "<u4").reshape(-1, width).astype(np.uint64)
+
+    def next(self) -> Children:
+        """The child after each of these."""
+        return Children(self.entropy, self.keys + 1)
+
+
+class Origins:
+    """Seeds of N sub-environments, and how many streams each has handed out.
+
+    The single environment has a generator that spawns two children in each episode: one for the means, one for luck.
+    Which children they are follows from the seed and their number alone, so that no generator is made for them until
+    somebody asks for it.
+
+    Args:
+        n_envs: N.
+    """
+
+    def __init__(self, n_envs: int) -> None:
+        self._seeds: list[int] = []
+        self._spawned = np.zeros(n_envs, np.int64)
+        self._generators: list[np.random.Generator] = []  # empty until somebody asks for them
+
+    def seed(self, seeds: list[int | None], envs: npt.NDArray[np.bool_]) -> None:
+        """Seed the sub-environments where the mask is true; None lets one go on, or draws its first seed."""
+        if not self._seeds:
+            self._seeds = [secrets.randbits(SEED_BITS) if seed is None else seed for seed in seeds]
+            return
+        for i in np.flatnonzero(envs).tolist():
+            if (seed := seeds[i]) is not None:
+                self._seeds[i], self._spawned[i] = seed, 0
+                if self._generators:
+                    self._generators[i] = self._generator(i)
+
+    def _generator(self, i: int) -> np.random.Generator:
+        sequence = np.random.SeedSequence(self._seeds[i], n_children_spawned=self._spawned.item(i))
+        return np.random.Generator(np.random.PCG64(sequence))
+
+    @property
+    def generators(self) -> tuple[np.random.Generator, ...]:
+        """The N generators; from now on, children that others spawn from them count too."""
+        if not self._generators:
+            self._generators = [self._generator(i) for i in range(len(self._seeds))]
+        return tuple(self._generators)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The N seeds."""
+        return tuple(self._seeds)
+
+    def next_episode(self, envs: IntArray) -> Children:
+        """The streams of the means of the next episode; those of its luck are the next children."""
+        for i in envs.tolist() if self._generators else ():
+            sequence: Any = self._generators[i].bit_generator.seed_seq
+            self._spawned[i] = sequence.n_children_spawned
+            sequence.spawn(2)
+        keys = self._spawned[envs]
+        self._spawned[envs] += 2
+        return Children([self._seeds[i] for i in envs.tolist()], keys)

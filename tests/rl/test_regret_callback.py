@@ -1,0 +1,71 @@
+"""Stable-Baselines3 logs the regret of finished episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pandas as pd
+import pytest
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.vec_env import VecEnvWrapper
+
+from ns_mab_gym import rl
+
+from .conftest import SMALL, WORLD, vector_env
+
+HORIZON = WORLD["horizon"]
+
+
+class Counting(VecEnvWrapper):  # type: ignore[misc, unused-ignore]
+    """Notes the regret of every round, as an independent account."""
+
+    def __init__(self, envs: Any) -> None:
+        super().__init__(envs)
+        self.regrets: list[list[float]] = []
+
+    def reset(self) -> Any:
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        *arrays, infos = self.venv.step_wait()
+        self.regrets.append([info["regret"] for info in infos])
+        return (*arrays, infos)
+
+    def of_episodes(self) -> Any:
+        """(episodes, N): all sub-environments end together."""
+        finished = len(self.regrets) // HORIZON * HORIZON
+        return np.array(self.regrets[:finished]).reshape(-1, HORIZON, self.num_envs).sum(axis=1)
+
+
+@pytest.mark.parametrize("algo", SMALL)
+@pytest.mark.parametrize("native", [True, False])
+def test_every_algorithm_logs_the_mean_regret_of_finished_episodes(algo: str, native: bool, tmp_path: Path) -> None:
+    envs = Counting(
+        vector_env() if native else make_vec_env("NSBandit-Piecewise-v0", n_envs=2, seed=0, env_kwargs=WORLD)
+    )
+    policy = "MlpLstmPolicy" if algo == "recurrent-ppo" else "MlpPolicy"
+    model = rl.algorithm(algo)(policy, envs, device="cpu", seed=0, **SMALL[algo])
+    model.set_logger(configure(str(tmp_path), ["csv"]))
+    callback = rl.RegretCallback(window=3)
+    more: dict[str, Any] = {"use_masking": False} if algo == "maskable-ppo" else {}
+    model.learn(256, callback=callback, log_interval=1, **more)
+    model.logger.close()
+    last = envs.of_episodes().ravel()[-3:]
+    np.testing.assert_allclose(callback.regrets, last, rtol=1e-12)
+    logged = pd.read_csv(tmp_path / "progress.csv")["rollout/regret"].dropna()
+    assert logged.iloc[-1] == pytest.approx(last.mean(), rel=1e-9)
+
+
+def test_envs_without_regret_are_named_with_the_way_out() -> None:
+    model = rl.algorithm("a2c")("MlpPolicy", gym.make("CartPole-v1"), device="cpu", seed=0, **SMALL["a2c"])
+    with pytest.raises(ValueError, match=r'needs info\["total_regret"\].*wrappers\.RecordRegret adds it'):
+        model.learn(200, callback=rl.RegretCallback())
+
+
+def test_a_bad_window_is_named() -> None:
+    with pytest.raises(ValueError, match="window must be a positive integer, got 0"):
+        rl.RegretCallback(window=0)
