@@ -24,7 +24,6 @@ __all__ = ["main"]
 
 EXTRAS = "training and its comparison need: pip install 'ns-mab-gym[rl,experiments]'"
 STOPPED = "stopped; what was trained until the last checkpoint is saved, and the same command goes on"
-PICTURES = {"held-out instances": "regret", "the training instance": "regret-seen"}  # else regret-abrupt
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
@@ -214,14 +213,15 @@ def _draw(plan: Plan, trained: Mapping[str, Trained], played: Mapping[str, Mappi
     from ..figures.compare_plot import Shown, compare_figure
     from ..figures.learning import learning_figure
     from ..figures.style import save_as
-    from ..rl.held_out import HELD_OUT
+    from ..rl.held_out import ABRUPT, HELD_OUT, INSTANCE
 
+    files = {HELD_OUT: "regret.png", INSTANCE: "regret-seen.png", ABRUPT: "regret-abrupt.png"}
     curves = {label: (each.curve.steps, each.curve.regret) for label, each in trained.items() if each.curve.steps.size}
     levels = {label: float(runs.final.mean()) for label, runs in played[HELD_OUT].items() if label not in trained}
     if curves:
         save_as(learning_figure(plan.name, list(curves.values()), levels), out / "learning.png")
     for title, runs in played.items():
-        save_as(compare_figure([Shown(title, runs)]), out / f"{PICTURES.get(title, 'regret-abrupt')}.png")
+        save_as(compare_figure([Shown(title, runs)]), out / files[title])
 
 
 def _text(plan: Plan, case: Case, numbers: Mapping[str, Any]) -> str:
