@@ -19,9 +19,9 @@ from quoting import figures_file
 
 from ns_mab_gym.cli.door import GONE_WELL, leave
 from ns_mab_gym.cli.train_command import main as train
+from ns_mab_gym.deep.held_out import HELD_OUT
 from ns_mab_gym.figures.learned_regrets import FinalRegret, learned_regrets_figure
 from ns_mab_gym.figures.style import save_as
-from ns_mab_gym.rl.held_out import HELD_OUT
 from ns_mab_gym.student_t import t_quantile
 
 PICTURE = figures_file.ROOT / "docs" / "deep-table.png"

@@ -14,10 +14,10 @@ from .door import closing
 from .training_options import described, training_parser
 
 if TYPE_CHECKING:
-    from ..rl.held_out import Case
-    from ..rl.rivals import Rival
+    from ..deep.held_out import Case
+    from ..deep.rivals import Rival
+    from ..deep.training_folder import SeedFolder, TrainingFolder
     from ..rl.training import Trained, Training
-    from ..rl.training_folder import SeedFolder, TrainingFolder
     from ..runs import Runs
 
 __all__ = ["main"]
@@ -74,9 +74,9 @@ def _train(options: argparse.Namespace) -> Iterator[str]:
     try:
         import torch
 
+        from ..deep.held_out import cases_of
+        from ..deep.training_folder import TrainingFolder
         from ..figures.learning import learning_figure  # noqa: F401
-        from ..rl.held_out import cases_of
-        from ..rl.training_folder import TrainingFolder
     except ImportError as error:
         raise ImportError(f"{error}; {EXTRAS}") from None
     plan = _planned(options)
@@ -107,11 +107,11 @@ def _models_and_tables(plan: Plan, cases: Sequence[Case], folder: TrainingFolder
 
 def _planned(options: argparse.Namespace) -> Plan:
     """What the options describe; everything is checked, and made once if need be, so that a mistake shows at once."""
+    from ..deep.held_out import is_fixed
+    from ..deep.rivals import rivals_of
     from ..experiments.parsing import parse
     from ..experiments.preflight import env_of
     from ..experiments.study import AgentEntry, WorldEntry
-    from ..rl.held_out import is_fixed
-    from ..rl.rivals import rivals_of
     from ..rl.training import untrained
 
     asked = described(options)
@@ -185,9 +185,9 @@ def _known(folder: Path, plan: Plan) -> dict[str, Any] | None:
 
 def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], out: Path) -> dict[str, Any]:
     """Tune the rivals, play all cases, and write the numbers and figures."""
+    from ..deep.held_out import contest, rows_of, training_env
+    from ..deep.rivals import tuned
     from ..experiments.valid_json import json_text
-    from ..rl.held_out import contest, rows_of, training_env
-    from ..rl.rivals import tuned
 
     rivals = plan.rivals
     if plan.tuning_runs is not None:
@@ -210,10 +210,10 @@ def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], o
 
 
 def _draw(plan: Plan, trained: Mapping[str, Trained], played: Mapping[str, Mapping[str, Runs]], out: Path) -> None:
+    from ..deep.held_out import ABRUPT, HELD_OUT, INSTANCE
     from ..figures.compare_plot import Shown, compare_figure
     from ..figures.learning import learning_figure
     from ..figures.style import save_as
-    from ..rl.held_out import ABRUPT, HELD_OUT, INSTANCE
 
     files = {HELD_OUT: "regret.png", INSTANCE: "regret-seen.png", ABRUPT: "regret-abrupt.png"}
     curves = {label: (each.curve.steps, each.curve.regret) for label, each in trained.items() if each.curve.steps.size}
@@ -225,7 +225,7 @@ def _draw(plan: Plan, trained: Mapping[str, Trained], played: Mapping[str, Mappi
 
 
 def _text(plan: Plan, case: Case, numbers: Mapping[str, Any]) -> str:
-    from ..rl.held_out import text_of
+    from ..deep.held_out import text_of
 
     horizon = case.env.unwrapped.world.horizon  # type: ignore[attr-defined]
     return text_of(case.title, horizon, numbers["results"][case.title], plan.seeds, case.note)

@@ -17,9 +17,9 @@ from stable_baselines3.common.utils import LinearSchedule
 from ..agents.core.arguments import choice, positive_int
 from ..play.counters import counter_for
 from ..wrappers import VectorWindowedStatistics
+from .algorithm_settings import SETTINGS, hyperparameters
 from .algorithm_table import algorithm
 from .checkpoints import Session, read_checkpoint, write_checkpoint
-from .hyperparameters import SETTINGS, hyperparameters
 from .regret_meter import LearningCurve, RegretMeter, SavedMonitor
 from .rollouts import BetweenRollouts, noted_interrupts
 from .sb3_agent import SB3Agent

@@ -13,11 +13,11 @@ import torch
 
 from ns_mab_gym import rl
 from ns_mab_gym.choosing.arena import held_out_seed
+from ns_mab_gym.deep.held_out import SEED
+from ns_mab_gym.deep.rivals import TUNING_SEED
 from ns_mab_gym.play.episode import seed_pair
-from ns_mab_gym.rl.held_out import SEED
-from ns_mab_gym.rl.hyperparameters import SETTINGS
+from ns_mab_gym.rl.algorithm_settings import SETTINGS
 from ns_mab_gym.rl.regret_meter import RegretMeter
-from ns_mab_gym.rl.rivals import TUNING_SEED
 from ns_mab_gym.rl.rollouts import BetweenRollouts
 from ns_mab_gym.rl.training import Trained, Training, train, untrained
 

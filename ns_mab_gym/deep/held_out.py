@@ -11,13 +11,13 @@ import numpy as np
 from ..choosing.comparison import compare
 from ..means import Floats
 from ..play.cores import job_count
+from ..rl.sb3_agent import SB3Agent
+from ..rl.training import Trained, Training
 from ..runs import Runs
 from ..theory.text_tables import table
+from .learning_verdicts import Crossed, Verdict, crossed, verdicts_of
 from .rivals import Rival
-from .sb3_agent import SB3Agent
 from .shuffled_world import Shuffled
-from .training import Trained, Training
-from .verdicts import Crossed, Verdict, crossed, verdicts_of
 
 __all__ = [
     "ABRUPT",

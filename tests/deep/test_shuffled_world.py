@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import worlds
-from ns_mab_gym.rl.shuffled_world import Shuffled
+from ns_mab_gym.deep.shuffled_world import Shuffled
 
 BASE = worlds.make("abrupt", horizon=60)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ns_mab_gym.rl.verdicts import crossed, verdicts_of
+from ns_mab_gym.deep.learning_verdicts import crossed, verdicts_of
 
 
 def test_a_small_table_by_hand() -> None:
