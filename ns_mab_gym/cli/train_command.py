@@ -64,11 +64,6 @@ class Plan:
         """What the model of one seed is called."""
         return self.name if len(self.seeds) == 1 else f"{self.name}, seed {seed}"
 
-    def judged_by(self) -> dict[str, Any]:
-        """What the comparison depends on, beside the training."""
-        rivals = [[rival.label, rival.agent, dict(rival.parameters)] for rival in self.rivals]
-        return {"seeds": self.seeds, "runs": self.runs, "tuning_runs": self.tuning_runs, "rivals": rivals}
-
 
 def _train(options: argparse.Namespace) -> Iterator[str]:
     try:
@@ -97,12 +92,10 @@ def _models_and_tables(plan: Plan, cases: Sequence[Case], folder: TrainingFolder
         trained[plan.label(seed)] = model
         yield said
     folder.put_forward(plan.seeds[0])
-    known = _known(folder.path, plan)
-    if known is None:
-        yield from (f"not played: {reason}" for reason in plan.refused)
-        known = _judged(plan, cases, trained, folder.path)
+    yield from (f"not played: {reason}" for reason in plan.refused)
+    numbers = _judged(plan, cases, trained, folder.path)
     for case in cases:
-        yield f"\n{_text(plan, case, known)}"
+        yield f"\n{_text(plan, case, numbers)}"
 
 
 def _planned(options: argparse.Namespace) -> Plan:
@@ -117,6 +110,8 @@ def _planned(options: argparse.Namespace) -> Plan:
     asked = described(options)
     world, algo = parse(WorldEntry, asked["env"]), parse(AgentEntry, asked["algo"])
     env = env_of(world)
+    if algo.label != algo.words or algo.note or algo.group:
+        raise ValueError(f"an algorithm has hyperparameters alone, no label, note or group, got {asked['algo']!r}")
     if len(set(asked["seed"])) < len(asked["seed"]):
         raise ValueError(f"the seeds of training must differ, got {' '.join(map(str, asked['seed']))}")
     trainings = [_training(asked, world, algo, env, seed) for seed in asked["seed"]]
@@ -166,23 +161,6 @@ def _model(training: Training, place: SeedFolder, every: int) -> tuple[Trained, 
     return trained, f"seed {training.seed}: {trained.steps:,} steps in {trained.seconds:,.0f} s; {saved}"
 
 
-def _known(folder: Path, plan: Plan) -> dict[str, Any] | None:
-    """The numbers of the same comparison, if it was made before."""
-    import json
-
-    from ..experiments.valid_json import json_text
-
-    file = folder / "numbers.json"
-    if not file.is_file():
-        return None
-    try:
-        numbers = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        return None  # somebody has changed it; it is made again
-    same = isinstance(numbers, dict) and numbers.get("judged_by") == json.loads(json_text(plan.judged_by()))
-    return numbers if same else None
-
-
 def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], out: Path) -> dict[str, Any]:
     """Tune the rivals, play all cases, and write the numbers and figures."""
     from ..deep.held_out import contest, rows_of, training_env
@@ -198,7 +176,8 @@ def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], o
     _draw(plan, trained, played, out)
     numbers = {
         "training": plan.training.to_dict(),
-        "judged_by": plan.judged_by(),
+        "seeds": plan.seeds,
+        "tuning_runs": plan.tuning_runs,
         "results": rows,
         "learning": {
             label: {"steps": each.curve.steps.tolist(), "regret": each.curve.regret.tolist()}

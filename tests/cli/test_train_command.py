@@ -14,7 +14,6 @@ import pytest
 pytest.importorskip("stable_baselines3")
 
 from ns_mab_gym import rl
-from ns_mab_gym.cli import train_command
 from ns_mab_gym.cli.train_command import main
 from ns_mab_gym.rl import rollouts, training
 
@@ -52,7 +51,7 @@ def test_it_trains_saves_compares_and_draws(tmp_path: Path, capsys: pytest.Captu
     assert (out / "model.zip").read_bytes() == (out / "seed-3" / "model.zip").read_bytes()
 
 
-def test_the_same_command_computes_nothing_again_and_further_seeds_are_added(
+def test_the_same_command_trains_nothing_again_and_further_seeds_are_added(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = [*WORLD, *SMALL, "--out", str(tmp_path / "out")]
@@ -60,7 +59,6 @@ def test_the_same_command_computes_nothing_again_and_further_seeds_are_added(
     table = capsys.readouterr().out.partition("\n")[2]
     real = training.train
     monkeypatch.setattr(training, "train", None)
-    monkeypatch.setattr(train_command, "_judged", None)
     assert main(words) == 0
     again = capsys.readouterr().out
     assert "trained before" in again
@@ -148,6 +146,7 @@ def test_a_file_describes_a_training_and_options_have_the_last_word(tmp_path: Pa
     [
         (["--algo", "popo"], "unknown algorithm 'popo'; did you mean 'ppo'?"),
         (["--algo", "ppo:gama=0.9"], "algorithm 'ppo' has no parameter 'gama'; did you mean 'gamma'?"),
+        (["--algo", "ppo:label=mine"], "an algorithm has hyperparameters alone, no label, note or group"),
         (["--algo", "ppo:n_steps=0.5"], "n_steps of ppo must be a positive integer, got 0.5"),
         (["--timesteps", "0"], "argument --timesteps: must be a positive integer, got '0'"),
         (["--runs", "0"], "argument --runs: must be a positive integer, got '0'"),
