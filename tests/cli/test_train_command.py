@@ -99,6 +99,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(
     assert one[0]["by_seed"] == other[0]["by_seed"]
 
 
+@pytest.mark.filterwarnings("ignore:.*none of the candidates learns this world")
 def test_rivals_are_tuned_on_training_instances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [*WORLD, *SMALL[:-3], "--agents", "sw-ucb", "sw-ucb:window=9", "--tuning-runs", "40"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
@@ -110,6 +111,7 @@ def test_rivals_are_tuned_on_training_instances(tmp_path: Path, capsys: pytest.C
     assert "about this one model" in capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("always")
 def test_a_fixed_world_is_called_the_training_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--env", "periodic:n_arms=3,horizon=20", *SMALL, "--out", str(tmp_path / "out")]
     assert main(words) == 0
