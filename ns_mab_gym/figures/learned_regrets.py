@@ -53,12 +53,12 @@ def _draw(axes: Axes, world: str, agents: Sequence[FinalRegret]) -> None:
     for height, each in enumerate(agents):
         colour = BLUE if each.by_seed else MUTED
         axes.axhline(height, color=FAINT, linewidth=0.4, zorder=0)
-        axes.plot([each.low, each.high], [height, height], color=colour, linewidth=1.2, clip_on=False)
+        axes.plot([each.low, each.high], [height, height], color=colour, linewidth=1.2)
         axes.plot(each.by_seed, [height] * len(each.by_seed), "o", markersize=3, color=colour, fillstyle="none")
         axes.plot(each.mean, height, "o", markersize=4.5, color=colour)
     ends = [value for each in agents for value in (each.mean, each.low, each.high, *each.by_seed)]
     highest = float(np.nanmax(ends))
-    axes.set(ylim=(len(agents) - 0.4, -0.6), xlim=(min(0.0, float(np.nanmin(ends))), 1.05 * highest or 1.0))
+    axes.set(ylim=(len(agents) - 0.4, -0.6), xlim=(0, 1.05 * highest or 1.0))  # there is no regret below 0
     axes.set_title(world)
     axes.grid(axis="x")
     axes.set_yticks(range(len(agents)), [each.label for each in agents], fontsize=LABEL)
