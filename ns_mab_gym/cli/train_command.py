@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import write_atomically
 from .door import closing
-from .training_options import described, training_parser
+from .training_options import described
+from .training_options import training_parser as _parser
 
 if TYPE_CHECKING:
     from ..deep.held_out import Case
@@ -28,7 +29,7 @@ STOPPED = "stopped; what was trained until the last checkpoint is saved, and the
 
 def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
     """Train models on random worlds, save them, and compare them with the zoo on instances they have not seen."""
-    return closing(training_parser(command), arguments, _train, interrupted=STOPPED)
+    return closing(_parser(command), arguments, _train, interrupted=STOPPED)
 
 
 @dataclass(frozen=True)
