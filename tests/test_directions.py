@@ -62,10 +62,15 @@ DIRECTIONS: dict[str, set[str]] = {
         "agents", "agents.core", "envs", "experiments", "figures", "files", "installed_versions", "play", "resampling",
         "runs", "workforce", "worlds",
     },
-    "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
+    "rl": {"agents.core", "files", "kept_files", "play", "wrappers"},
+    "deep": {
+        "choosing", "experiments", "files", "means", "play", "resampling", "rl", "run_intervals", "runs", "student_t",
+        "theory", "worlds",
+    },
     "cli": {
-        "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "file_names", "files",
-        "means", "module_files", "plain_texts", "play", "rewards", "rl", "runs", "theory", "workforce", "worlds",
+        "agents.core", "choosing", "deep", "envs", "experiments", "experiments.leaderboard", "figures", "file_names",
+        "files", "means", "module_files", "plain_texts", "play", "rewards", "rl", "runs", "theory", "workforce",
+        "worlds",
     },
 }  # fmt: skip
 # The doors of the package, which open every room, and the two floors of one house: a room and its own subfolders.

@@ -1,133 +1,211 @@
-"""``ns-mab-gym train``: train a deep agent and compare it with the zoo."""
+"""``ns-mab-gym train``: train deep agents and compare them with the zoo."""
 
 from __future__ import annotations
 
 import argparse
-import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..files import refuse_links, write_atomically
-from .door import Parser, closing, natural, path, positive, threads
+from ..files import write_atomically
+from .door import closing
+from .training_options import described
+from .training_options import training_parser as _parser
 
 if TYPE_CHECKING:
-    from ..rl.training import LearningCurve, Training
+    from ..deep.held_out import Case
+    from ..deep.rivals import Rival
+    from ..deep.training_folder import SeedFolder, TrainingFolder
+    from ..rl.training import Trained, Training
     from ..runs import Runs
 
 __all__ = ["main"]
 
 EXTRAS = "training and its comparison need: pip install 'ns-mab-gym[rl,experiments]'"
+STOPPED = "stopped; what was trained until the last checkpoint is saved, and the same command goes on"
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
-    """Train a model on random worlds, save it, and compare it with the zoo on instances it has not seen."""
-    return closing(_parser(command), arguments, _train)
+    """Train models on random worlds, save them, and compare them with the zoo on instances they have not seen."""
+    return closing(_parser(command), arguments, _train, interrupted=STOPPED)
 
 
-def _parser(command: str) -> Parser:
-    parser = Parser(
-        command,
-        "Train a model of Stable-Baselines3 on random worlds, save it, and compare it with the zoo on instances that\n"
-        "it has not seen. The saved model plays wherever agents play: sb3:path=results/sb3/model.zip. Elsewhere a zip\n"
-        "file must be trusted (--trust-models), since loading it can run any code in it; model.npz, which is written\n"
-        "beside it, runs none.",
-        (
-            "--algo ppo --timesteps 3000000 --out results/ppo",
-            "--env piecewise:n_arms=5,horizon=1000,changes=4 --windows 50 200",
-        ),
-    )
-    parser.add_argument("--algo", default="ppo", help="ppo, a2c, recurrent-ppo or dqn (default: %(default)s)")
-    parser.add_argument(
-        "--env",
-        metavar="WORLD",
-        default="NSBandit-Piecewise-v0:n_arms=10,horizon=1000",
-        help="an id or a world and, after a colon, its arguments (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--timesteps", type=positive, default=3_000_000, help="environment steps (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--windows",
-        type=positive,
-        nargs="*",
-        default=(30, 150),
-        help="of the statistics the model sees (default: 30 150)",
-    )
-    parser.add_argument("--runs", type=positive, default=200, help="held-out instances to play (default: %(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of training (default: %(default)s)")
-    parser.add_argument("--threads", type=threads, default=1, help="of torch; small networks gain little from more")
-    parser.add_argument("--out", type=path, default=Path("results/sb3"), help="folder to write (default: %(default)s)")
-    return parser
+@dataclass(frozen=True)
+class Plan:
+    """Everything that was asked for, checked.
+
+    Attributes:
+        training: what is trained, with the first seed.
+        seeds: the seeds of training.
+        rivals: the agents to compare with.
+        runs: of each agent in the comparison.
+        tuning_runs: of each race of a rival's parameters; None to tune none.
+        every: steps between two checkpoints.
+        jobs: threads or processes of the comparison.
+        refused: why some of the usual rivals do not play.
+    """
+
+    training: Training
+    seeds: list[int]
+    rivals: list[Rival]
+    runs: int
+    tuning_runs: int | None
+    every: int
+    jobs: int | None
+    refused: list[str]
+
+    @property
+    def name(self) -> str:
+        """What the models are called together."""
+        return f"sb3-{self.training.algo}"
+
+    def label(self, seed: int) -> str:
+        """What the model of one seed is called."""
+        return self.name if len(self.seeds) == 1 else f"{self.name}, seed {seed}"
 
 
 def _train(options: argparse.Namespace) -> Iterator[str]:
     try:
         import torch
 
-        from ..rl import held_out
-        from ..rl.training import train
+        from ..deep.held_out import cases_of
+        from ..deep.training_folder import TrainingFolder
+        from ..figures.learning import learning_figure  # noqa: F401
     except ImportError as error:
         raise ImportError(f"{error}; {EXTRAS}") from None
-    training = _training(options)
-    options.out.mkdir(parents=True, exist_ok=True)
-    refuse_links(options.out / "model.zip", options.out / "tensorboard")
-    torch.set_num_threads(options.threads)
-    began = time.perf_counter()
-    agent, curve = train(training, logs=options.out / "tensorboard")
-    agent.save(options.out / "model.zip")
-    agent.export(options.out / "model.npz")
-    saved = f"saved {options.out / 'model.zip'} and, for others, model.npz"
-    yield f"{options.timesteps:,} steps in {time.perf_counter() - began:,.0f} s; {saved}"
-    results = held_out.compare(agent, training, options.runs)
-    _write(options.out, training, curve, results)
-    for title, curves in results.items():
-        yield f"\n{held_out.table(title, curves)}"
-
-
-def _training(options: argparse.Namespace) -> Training:
-    """The training that the options describe; its world is made once, so that a mistake shows at once."""
+    plan = _planned(options)
+    cases = cases_of(plan.training)
+    folder = TrainingFolder(options.out, plan.training)
     try:
-        from ..experiments.parsing import parse
-        from ..experiments.preflight import env_of
-        from ..experiments.study import WorldEntry
-    except ImportError as error:
-        raise ImportError(f"{error}; {EXTRAS}") from None
-    from ..play.resolving import names_a_world
-    from ..rl.training import Training
+        torch.set_num_threads(options.threads)
+        yield from _models_and_tables(plan, cases, folder)
+    finally:
+        folder.close()
 
-    world = parse(WorldEntry, options.env)
-    env_of(world)
-    by_name = names_a_world(world.name)
-    return Training(
-        algo=options.algo,
-        env="NSBandit-v0" if by_name else world.name,
-        env_kwargs={"world": world.name, **world.kwargs} if by_name else world.kwargs,
-        windows=tuple(options.windows),
-        timesteps=options.timesteps,
-        seed=options.seed,
+
+def _models_and_tables(plan: Plan, cases: Sequence[Case], folder: TrainingFolder) -> Iterator[str]:
+    places = {seed: folder.of_seed(seed) for seed in plan.seeds}
+    trained: dict[str, Trained] = {}
+    for seed, place in places.items():
+        model, said = _model(replace(plan.training, seed=seed), place, plan.every)
+        trained[plan.label(seed)] = model
+        yield said
+    folder.put_forward(plan.seeds[0])
+    yield from (f"not played: {reason}" for reason in plan.refused)
+    numbers = _judged(plan, cases, trained, folder.path)
+    for case in cases:
+        yield f"\n{_text(plan, case, numbers)}"
+
+
+def _planned(options: argparse.Namespace) -> Plan:
+    """What the options describe; everything is checked, and made once if need be, so that a mistake shows at once."""
+    from ..deep.held_out import is_fixed
+    from ..deep.rivals import rivals_of
+    from ..experiments.parsing import parse
+    from ..experiments.preflight import env_of
+    from ..experiments.study import AgentEntry, WorldEntry
+    from ..rl.training import untrained
+
+    asked = described(options)
+    world, algo = parse(WorldEntry, asked["env"]), parse(AgentEntry, asked["algo"])
+    env = env_of(world)
+    if algo.label != algo.words or algo.note or algo.group:
+        raise ValueError(f"an algorithm has hyperparameters alone, no label, note or group, got {asked['algo']!r}")
+    if len(set(asked["seed"])) < len(asked["seed"]):
+        raise ValueError(f"the seeds of training must differ, got {' '.join(map(str, asked['seed']))}")
+    trainings = [_training(asked, world, algo, env, seed) for seed in asked["seed"]]
+    rivals, refused = rivals_of(world, asked["agents"])
+    untrained(trainings[0])
+    if is_fixed(env):
+        warnings.warn(
+            f"{world.label} has the same means in every episode, which a model can learn by heart; it is judged on the "
+            f"same means with the arms in another order, begun at another round; to train for that, use a random world",
+            stacklevel=1,
+        )
+    tuning = None if options.no_tuning else asked["tuning_runs"]
+    return Plan(
+        trainings[0], asked["seed"], rivals, asked["runs"], tuning, asked["checkpoint_every"], options.jobs, refused
     )
 
 
-def _write(out: Path, training: Training, curve: LearningCurve, results: Mapping[str, Mapping[str, Runs]]) -> None:
-    """Write the figures and numbers of a comparison to a folder."""
-    from ..experiments.valid_json import json_text
-    from ..figures.learning import learning_figure
-    from ..figures.regret_plots import regret_figure
-    from ..figures.style import save_as
-    from ..rl.held_out import ABRUPT, HELD_OUT, numbers
+def _training(asked: Mapping[str, Any], world: Any, algo: Any, env: Any, seed: int) -> Training:
+    from ..envs.bandit import NSBanditEnv
+    from ..play.resolving import names_a_world
+    from ..rl.training import Training
 
-    played = results[HELD_OUT]
-    name, *others = played
-    if curve.steps.size:
-        rivals = {label: float(played[label].final.mean()) for label in others}
-        save_as(learning_figure(name, curve.steps, curve.regret, rivals), out / "learning.png")
-    for title, file in ((HELD_OUT, "regret.png"), (ABRUPT, "regret-abrupt.png")):
-        if title in results:
-            save_as(regret_figure(results[title], title), out / file)
-    about = {
-        "training": vars(training),
-        "results": {title: numbers(curves) for title, curves in results.items()},
-        "learning": {"steps": curve.steps.tolist(), "regret": curve.regret.tolist()},
+    if not isinstance(env.unwrapped, NSBanditEnv):
+        raise ValueError(f"{world.label!r} is no environment of this package, whose vector twins are trained on")
+    by_name = names_a_world(world.name)
+    settings = {key: list(value) if isinstance(value, tuple) else value for key, value in algo.kwargs.items()}
+    return Training(
+        algo=algo.name,
+        env="NSBandit-v0" if by_name else world.name,
+        env_kwargs={"world": world.name, **world.kwargs} if by_name else world.kwargs,
+        windows=tuple(asked["windows"]),
+        timesteps=asked["timesteps"],
+        seed=seed,
+        settings={**asked["settings"], **settings},
+        device=asked["device"],
+    )
+
+
+def _model(training: Training, place: SeedFolder, every: int) -> tuple[Trained, str]:
+    """The model of one seed, trained now or before, and what to say of it."""
+    from ..rl.training import train
+
+    if (kept := place.kept()) is not None:
+        return kept, f"seed {training.seed}: {kept.steps:,} steps in {kept.seconds:,.0f} s, trained before"
+    trained = train(training, logs=place.logs, checkpoint=place.checkpoint, every=every, progress=True)
+    saved = place.keep(trained)
+    return trained, f"seed {training.seed}: {trained.steps:,} steps in {trained.seconds:,.0f} s; {saved}"
+
+
+def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], out: Path) -> dict[str, Any]:
+    """Tune the rivals, play all cases, and write the numbers and figures."""
+    from ..deep.held_out import contest, rows_of, training_env
+    from ..deep.rivals import tuned
+    from ..experiments.valid_json import json_text
+
+    rivals = plan.rivals
+    if plan.tuning_runs is not None:
+        rivals = tuned(rivals, training_env(plan.training), plan.tuning_runs)
+    agents = {label: each.agent for label, each in trained.items()}
+    played = {case.title: contest(case, agents, rivals, plan.runs, plan.jobs) for case in cases}
+    rows = {title: rows_of(plan.name, trained, rivals, runs) for title, runs in played.items()}
+    _draw(plan, trained, played, out)
+    numbers = {
+        "training": plan.training.to_dict(),
+        "seeds": plan.seeds,
+        "tuning_runs": plan.tuning_runs,
+        "results": rows,
+        "learning": {
+            label: {"steps": each.curve.steps.tolist(), "regret": each.curve.regret.tolist()}
+            for label, each in trained.items()
+        },
     }
-    write_atomically(out / "numbers.json", f"{json_text(about, indent=2)}\n".encode())
+    write_atomically(out / "numbers.json", f"{json_text(numbers, indent=2)}\n".encode())
+    return numbers
+
+
+def _draw(plan: Plan, trained: Mapping[str, Trained], played: Mapping[str, Mapping[str, Runs]], out: Path) -> None:
+    from ..deep.held_out import ABRUPT, HELD_OUT, INSTANCE
+    from ..figures.compare_plot import Shown, compare_figure
+    from ..figures.learning import learning_figure
+    from ..figures.style import save_as
+
+    files = {HELD_OUT: "regret.png", INSTANCE: "regret-seen.png", ABRUPT: "regret-abrupt.png"}
+    curves = {label: (each.curve.steps, each.curve.regret) for label, each in trained.items() if each.curve.steps.size}
+    levels = {label: float(runs.final.mean()) for label, runs in played[HELD_OUT].items() if label not in trained}
+    if curves:
+        save_as(learning_figure(plan.name, list(curves.values()), levels), out / "learning.png")
+    for title, runs in played.items():
+        save_as(compare_figure([Shown(title, runs)]), out / files[title])
+
+
+def _text(plan: Plan, case: Case, numbers: Mapping[str, Any]) -> str:
+    from ..deep.held_out import text_of
+
+    horizon = case.env.unwrapped.world.horizon  # type: ignore[attr-defined]
+    return text_of(case.title, horizon, numbers["results"][case.title], plan.seeds, case.note)

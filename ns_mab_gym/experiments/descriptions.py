@@ -13,7 +13,7 @@ from .parsing import Sweep, agents_of, parse, spread
 from .study import TEXTS, AgentEntry, Experiment, Study, WorldEntry
 from .values import plain
 
-__all__ = ["read_study", "read_toml"]
+__all__ = ["read_study", "read_toml", "toml_content"]
 
 R = TypeVar("R")
 SETTINGS = ("title", "worlds", "agents", "runs", "seed", "reference")
@@ -42,14 +42,14 @@ def read_toml(path: str | Path) -> Experiment:
 def read_study(path: str | Path) -> Study:
     """The experiment that a TOML file describes, see :func:`read_toml`, with its title; the file's name by default."""
     file = Path(path)
-    described = _content(file)
+    described = toml_content(file)
     try:
         return _study(plain(described), file)
     except (TypeError, ValueError) as error:
         raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{str(file)!r}: {error}") from None
 
 
-def _content(file: Path) -> dict[str, Any]:
+def toml_content(file: Path) -> dict[str, Any]:
     """What a TOML file holds."""
     try:
         with file.open("rb") as handle:

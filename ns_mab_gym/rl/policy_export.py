@@ -33,6 +33,7 @@ KIND = "ns-mab-gym policy 1"
 POLICIES = {
     "ppo": ("stable_baselines3.common.policies", "ActorCriticPolicy"),
     "a2c": ("stable_baselines3.common.policies", "ActorCriticPolicy"),
+    "trpo": ("stable_baselines3.common.policies", "ActorCriticPolicy"),
     "dqn": ("stable_baselines3.dqn.policies", "DQNPolicy"),
     "recurrent-ppo": ("sb3_contrib.common.recurrent.policies", "RecurrentActorCriticPolicy"),
     "maskable-ppo": ("sb3_contrib.common.maskable.policies", "MaskableActorCriticPolicy"),

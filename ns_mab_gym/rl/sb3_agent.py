@@ -21,7 +21,7 @@ from gymnasium.spaces import Box, Discrete
 
 from ..files import write_atomically
 from ..kept_files import KeptFile, content_of
-from .algorithm_table import algorithm, class_of, name_of
+from .algorithm_table import algorithm, class_of, is_greedy, name_of
 from .own_models import ensure_trusted, remember
 from .policy_export import ExportedModel, export, is_export, read_export
 from .recipe import Recipe, apply, recipe_of
@@ -41,9 +41,9 @@ class SB3Agent:
     own, seeded by ``reset(seed)``; torch's global stream is left as it was.
 
     Args:
-        model: a trained PPO, A2C, DQN, RecurrentPPO or MaskablePPO.
+        model: a trained PPO, A2C, DQN, RecurrentPPO, MaskablePPO, TRPO or QRDQN.
         deterministic: play the likeliest arm instead of drawing one; ``None`` draws where the policy is a distribution
-            (a policy trained to explore needs its randomness) and not for DQN, whose policy is deterministic.
+            (a policy trained to explore needs its randomness) and not for DQN and QRDQN, which are greedy.
         name: what plots and tables call it.
     """
 
@@ -54,15 +54,17 @@ class SB3Agent:
         self.model = model
         self.algorithm = class_of(model)
         self.name = name or f"sb3-{name_of(model)}"
-        self.deterministic = self.algorithm == "DQN" if deterministic is None else deterministic
+        self.deterministic = is_greedy(self.algorithm) if deterministic is None else deterministic
         self.handles_mask = self.algorithm == "MaskablePPO"
         if not isinstance(model.action_space, Discrete) or not isinstance(model.observation_space, Box):
             raise TypeError(
                 f"a bandit agent needs a model with Discrete actions and Box observations, this {self.algorithm} has "
                 f"{model.action_space} and {model.observation_space}"
             )
-        if self.algorithm == "DQN" and not self.deterministic:
-            raise ValueError("DQN is played greedily, deterministic=True: its exploration is part of its training")
+        if is_greedy(self.algorithm) and not self.deterministic:
+            raise ValueError(
+                f"{self.algorithm} is played greedily, deterministic=True: its exploration is part of its training"
+            )
         exported = isinstance(model, ExportedModel)
         normalised = None if exported else model.get_vec_normalize_env()
         if normalised is not None and normalised.norm_obs:

@@ -1,48 +1,35 @@
-"""Training of models: algorithm, worlds and duration, with settings that work on random piecewise worlds."""
+"""Training of models: algorithm, worlds and duration. It can be interrupted and goes on as if it had not been."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
-import numpy as np
-import numpy.typing as npt
+import torch
 from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import VecMonitor
 
 from ..agents.core.arguments import choice, positive_int
+from ..play.counters import counter_for
 from ..wrappers import VectorWindowedStatistics
-from ..wrappers.memory import VectorWrapper
+from .algorithm_settings import SETTINGS, hyperparameters
 from .algorithm_table import algorithm
+from .checkpoints import Session, read_checkpoint, write_checkpoint
+from .regret_meter import LearningCurve, RegretMeter, SavedMonitor
+from .rollouts import BetweenRollouts, noted_interrupts
 from .sb3_agent import SB3Agent
 from .vec_env import SB3VecEnv
 
-__all__ = ["SETTINGS", "LearningCurve", "RegretMeter", "Training", "train"]
+__all__ = ["Trained", "Training", "checked_device", "train", "untrained"]
 
-ON_POLICY: dict[str, Any] = {"gamma": 0.95, "gae_lambda": 0.9, "ent_coef": 0.005}
-# name: how many environments, and the arguments of the algorithm.
-SETTINGS: dict[str, tuple[int, dict[str, Any]]] = {
-    "ppo": (128, {"policy": "MlpPolicy", "n_steps": 128, "batch_size": 2048, "n_epochs": 6, **ON_POLICY}),
-    "a2c": (128, {"policy": "MlpPolicy", "n_steps": 16, **ON_POLICY}),
-    "recurrent-ppo": (
-        64,
-        {
-            "policy": "MlpLstmPolicy", "n_steps": 128, "batch_size": 2048, "n_epochs": 4, **ON_POLICY,
-            "policy_kwargs": {"lstm_hidden_size": 64},
-        },
-    ),
-    "dqn": (
-        32,
-        {
-            "policy": "MlpPolicy", "buffer_size": 200_000, "learning_starts": 10_000, "batch_size": 512, "gamma": 0.9,
-            "train_freq": 4, "gradient_steps": 2, "target_update_interval": 2_000, "exploration_final_eps": 0.02,
-        },
-    ),
-}  # fmt: skip
+EVERY = 250_000  # steps between two checkpoints
+ABOVE_WORDS = 2**64  # the seeds of evaluations and races are 64-bit words; those of training lie above
+LARGEST_SEED = 2**32 - 1  # that NumPy's global stream takes, from which Stable-Baselines3 draws
 
 
 @dataclass(frozen=True)
@@ -50,12 +37,14 @@ class Training:
     """Describes what to train, and on what.
 
     Attributes:
-        algo: ``"ppo"``, ``"a2c"``, ``"recurrent-ppo"`` or ``"dqn"``.
-        env: the id of an environment whose instances are random.
+        algo: a name in ``SETTINGS``, such as ``"ppo"``.
+        env: the id of an environment of this package, best one whose instances are random.
         env_kwargs: its arguments.
         windows: the windows of the statistics in the observation; empty for the bare observation.
-        timesteps: environment steps, all environments together.
+        timesteps: environment steps, all environments together; played are as many as full rollouts need.
         seed: the seed of the networks, the instances and the luck.
+        settings: hyperparameters, in place of the usual ones.
+        device: where torch computes.
     """
 
     algo: str = "ppo"
@@ -64,11 +53,21 @@ class Training:
     windows: tuple[int, ...] = (30, 150)
     timesteps: int = 3_000_000
     seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is built."""
         choice("algorithm", self.algo, SETTINGS)
         positive_int("timesteps", self.timesteps)
+        positive_int("seed", self.seed, least=0, most=LARGEST_SEED)
+        hyperparameters(self.algo, self.settings)
+        checked_device(self.device)
+
+    @property
+    def first_env_seed(self) -> int:
+        """The seed of the first environment; those of the others follow, and those of other trainings lie elsewhere."""
+        return ABOVE_WORDS * (1 + self.seed)
 
     def vector_env(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """The environments to learn from."""
@@ -79,64 +78,120 @@ class Training:
             envs = VectorWindowedStatistics(envs, window=window)
         return envs  # type: ignore[no-any-return]
 
-
-@dataclass(frozen=True)
-class LearningCurve:
-    """The mean regret of finished episodes, and the number of steps taken until then."""
-
-    steps: npt.NDArray[np.int64]
-    regret: npt.NDArray[np.float64]
+    def to_dict(self) -> dict[str, Any]:
+        """The training as plain values."""
+        return {**asdict(self), "windows": list(self.windows)}
 
 
-class RegretMeter(VectorWrapper):
-    """Adds up the regret of episodes while a learner is trained."""
+class Trained(NamedTuple):
+    """What a training gave.
 
-    def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any]) -> None:
-        super().__init__(env)
-        self._sum = np.zeros(self.num_envs)
-        self._steps = 0
-        self._points: list[tuple[int, float]] = []
+    Attributes:
+        agent: the agent.
+        curve: the regret of its episodes.
+        steps: how many it played.
+        seconds: how long it took, interruptions not counted.
+    """
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Pull arms and add their regret."""
-        observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        over = terminations | truncations
-        self._steps += self.num_envs
-        self._sum += (infos["final_info"] if over.any() else infos)["regret"]  # the native envs end together
-        if over.any():
-            self._points.append((self._steps, float(self._sum.mean())))
-            self._sum[:] = 0
-        return observations, rewards, terminations, truncations, infos
-
-    @property
-    def curve(self) -> LearningCurve:
-        """The learning curve so far."""
-        steps, regret = zip(*self._points, strict=True) if self._points else ((), ())
-        return LearningCurve(np.array(steps, np.int64), np.array(regret))
+    agent: SB3Agent
+    curve: LearningCurve
+    steps: int
+    seconds: float
 
 
-def train(training: Training, *, logs: Path | None = None, verbose: int = 0) -> tuple[SB3Agent, LearningCurve]:
-    """Train a model; with Stable-Baselines3's progress bar and TensorBoard logs if what they need is installed.
+def checked_device(device: str) -> str:
+    """The name of a device, if torch can compute there."""
+    try:
+        torch.zeros(1, device="cpu" if device == "auto" else device)
+    except Exception as error:  # RuntimeError, AssertionError or NotImplementedError, whatever torch is built with
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"torch cannot compute on device {device!r}: {first}; use 'cpu' or 'auto'") from None
+    return device
+
+
+def untrained(training: Training) -> Any:
+    """A new model with its environments; raises a ValueError if the settings do not fit together."""
+    made = hyperparameters(training.algo, training.settings)
+    envs = SavedMonitor(SB3VecEnv(RegretMeter(training.vector_env(made.n_envs))))
+    arguments = {"learning_rate": LinearSchedule(1e-3, 1e-4, 1.0), **made.arguments}
+    try:
+        model = algorithm(training.algo)(env=envs, seed=training.seed, device=training.device, **arguments)
+    except (AssertionError, ValueError, TypeError) as error:
+        said = " ".join(str(error).split())
+        raise ValueError(f"{training.algo} cannot be made with these settings: {said}; change one of them") from error
+    envs.seed(training.first_env_seed)
+    return model
+
+
+def train(
+    training: Training,
+    *,
+    logs: Path | None = None,
+    verbose: int = 0,
+    checkpoint: Path | None = None,
+    every: int = EVERY,
+    progress: bool = False,
+) -> Trained:
+    """Train a model, or go on where it was interrupted.
 
     Args:
         training: what to train.
         logs: a folder for TensorBoard.
         verbose: Stable-Baselines3's own tables, if 1.
+        checkpoint: a file to save it in while it lasts; if it exists, training goes on from there. After Ctrl-C the
+            training is saved at the end of the rollout, and the same call goes on.
+        every: how many steps lie between two checkpoints.
+        progress: whether to show how many steps are played.
     """
-    num_envs, settings = SETTINGS[training.algo]
-    meter = RegretMeter(training.vector_env(num_envs))
-    model = algorithm(training.algo)(
-        env=VecMonitor(SB3VecEnv(meter)),
-        learning_rate=LinearSchedule(1e-3, 1e-4, 1.0),
-        seed=training.seed,
-        device="cpu",
-        verbose=verbose,
-        tensorboard_log=str(logs) if logs is not None and _installed("tensorboard") else None,
-        **settings,
-    )
-    model.learn(training.timesteps, progress_bar=_installed("tqdm") and _installed("rich"))
-    return SB3Agent(model), meter.curve
+    every = positive_int("every", every)
+    known = checkpoint is not None and checkpoint.is_file()
+    session = read_checkpoint(checkpoint, training) if known else Session(training, untrained(training), 0.0)  # type: ignore[arg-type]
+    model, began = session.model, time.perf_counter()
+    model.verbose, model.tensorboard_log = verbose, None if logs is None else str(logs)
+
+    def seconds() -> float:
+        return session.seconds + time.perf_counter() - began
+
+    def save() -> None:
+        if checkpoint is not None:
+            write_checkpoint(checkpoint, Session(training, model, seconds()))
+
+    meter = _meter(model)
+    with _noted(checkpoint) as interrupted, _advancing(progress, model, training.timesteps) as advance:
+        if (left := training.timesteps - model.num_timesteps) > 0:
+            between = BetweenRollouts(save, every, interrupted, meter, advance)
+            unmasked = {"use_masking": False} if training.algo == "maskable-ppo" else {}
+            model.learn(left, callback=between, reset_num_timesteps=not model.num_timesteps, **unmasked)
+        if interrupted():
+            save()
+            raise KeyboardInterrupt
+    return Trained(SB3Agent(model), meter.curve, int(model.num_timesteps), seconds())
 
 
-def _installed(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
+@contextmanager
+def _noted(checkpoint: Path | None) -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed; without a file to save to, it stops at once as ever."""
+    if checkpoint is None:
+        yield lambda: False
+    else:
+        with noted_interrupts() as interrupted:
+            yield interrupted
+
+
+@contextmanager
+def _advancing(progress: bool, model: Any, asked: int) -> Iterator[Callable[[int, int], None]]:
+    """What is told how many steps were played; of as many as are asked for, in whole rollouts."""
+    if not progress:
+        yield lambda steps, things: None
+        return
+    rounds = model.train_freq.frequency if hasattr(model, "train_freq") else model.n_steps
+    rollout = rounds * model.n_envs
+    with closing(counter_for(sys.stderr, "steps")) as counter:
+        counter.start(model.num_timesteps, -(-asked // rollout) * rollout)
+        yield counter.advance
+
+
+def _meter(model: Any) -> RegretMeter:
+    meter = model.get_env().unwrapped.envs
+    assert isinstance(meter, RegretMeter)
+    return meter

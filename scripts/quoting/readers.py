@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import ns_mab_gym as nsb
+from ns_mab_gym.deep.held_out import HELD_OUT, SEED
 from ns_mab_gym.experiments import paper_names, paper_study
 from ns_mab_gym.experiments.zoo_study import BLIND
-from ns_mab_gym.rl.held_out import HELD_OUT, SEED
 from ns_mab_gym.theory import window_grid
 
 __all__ = ["leaderboard_figures", "paper_figures", "training_figures"]

@@ -26,6 +26,7 @@ from ns_mab_gym.figures.gallery import gallery_figure
 from ns_mab_gym.figures.leaderboard_heatmap import heatmap_figure
 from ns_mab_gym.figures.leaderboard_ranks import Ranked, ranks_figure
 from ns_mab_gym.figures.leaderboard_rates import RatePanel, rates_figure
+from ns_mab_gym.figures.learned_regrets import FinalRegret, learned_regrets_figure
 from ns_mab_gym.figures.learning import learning_figure
 from ns_mab_gym.figures.measured_windows import measured_figure
 from ns_mab_gym.figures.regret_plots import Member, regret_figure, sensitivity_figure
@@ -197,11 +198,27 @@ EXAMPLES = {
         },
         "one run": lambda runs: measured_figure(WORLDS["smooth"], compared(WORLDS["smooth"], [20, 90, 700], runs=1)),
     },
+    "learned_regrets_figure": {
+        "no regret": lambda runs: learned_regrets_figure({"here": [FinalRegret("oracle", 0.0, 0.0, 0.0)]}),
+        "many": lambda runs: learned_regrets_figure(
+            {
+                world: [
+                    *(FinalRegret(f"{ODD} {at}", 5.0 + at, 4.0 + at, 6.0 + at) for at in range(14)),
+                    FinalRegret("sb3-ppo", 7.0, -3.0, 17.0, (6.0, 7.0, 8.0)),
+                    FinalRegret("one seed", 9.0, np.nan, np.nan, (9.0,)),
+                ]
+                for world in ("piecewise", LONG, "mixed")
+            }
+        ),
+    },
     "learning_figure": {
-        "one point": lambda runs: learning_figure(ODD, np.array([100]), np.array([5.0]), {}),
-        "no regret": lambda runs: learning_figure("ppo", np.array([1, 2]), np.zeros(2), {"oracle": 0.0}),
+        "one point": lambda runs: learning_figure(ODD, [(np.array([100]), np.array([5.0]))], {}),
+        "no regret": lambda runs: learning_figure("ppo", [(np.array([1, 2]), np.zeros(2))], {"oracle": 0.0}),
         "many rivals": lambda runs: learning_figure(
-            "ppo", np.arange(1, 400), 1e6 / np.arange(1, 400), {f"{ODD} {at}": 10.0 for at in range(30)}
+            "ppo", [(np.arange(1, 400), 1e6 / np.arange(1, 400))], {f"{ODD} {at}": 10.0 for at in range(30)}
+        ),
+        "many seeds": lambda runs: learning_figure(
+            LONG, [(np.arange(1, 40), seed + 1e3 / np.arange(1, 40)) for seed in range(9)], {"ts": 9.0, "random": 1e4}
         ),
     },
     "heatmap_figure": {

@@ -21,6 +21,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "dqn": {"learning_starts": 32, "buffer_size": 500, "train_freq": 4},
     "recurrent-ppo": {"n_steps": 32, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"lstm_hidden_size": 8}},
     "maskable-ppo": {"n_steps": 32, "batch_size": 64, "n_epochs": 1},
+    "trpo": {"n_steps": 32, "batch_size": 64},
+    "qr-dqn": {"learning_starts": 32, "buffer_size": 500, "train_freq": 4, "policy_kwargs": {"n_quantiles": 5}},
 }
 
 

@@ -1,43 +1,142 @@
-"""The script trains, saves, compares and draws; its parts do what they say."""
+"""Training: every algorithm learns, and a training that was interrupted ends with the weights of one that was not."""
 
 from __future__ import annotations
 
-import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from ns_mab_gym import rl
-from ns_mab_gym.cli.train_command import main
-from ns_mab_gym.rl import training as module
-from ns_mab_gym.rl.training import RegretMeter, Training, train
+from ns_mab_gym.choosing.arena import held_out_seed
+from ns_mab_gym.deep.held_out import SEED
+from ns_mab_gym.deep.rivals import TUNING_SEED
+from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.rl.algorithm_settings import SETTINGS
+from ns_mab_gym.rl.regret_meter import RegretMeter
+from ns_mab_gym.rl.rollouts import BetweenRollouts
+from ns_mab_gym.rl.training import Trained, Training, train, untrained
 
+ON_POLICY = {"n_envs": 2, "n_steps": 16, "batch_size": 32}
+REPLAYED = {"n_envs": 2, "learning_starts": 16, "buffer_size": 200}
 SMALL: dict[str, dict[str, Any]] = {
-    "ppo": {"policy": "MlpPolicy", "n_steps": 16, "batch_size": 32, "n_epochs": 1},
-    "recurrent-ppo": {"policy": "MlpLstmPolicy", "n_steps": 16, "batch_size": 32, "n_epochs": 1},
-    "dqn": {"policy": "MlpPolicy", "learning_starts": 16, "buffer_size": 200},
-    "a2c": {"policy": "MlpPolicy", "n_steps": 8},
+    "ppo": {**ON_POLICY, "n_epochs": 2},
+    "a2c": {"n_envs": 2, "n_steps": 8},
+    "recurrent-ppo": {**ON_POLICY, "n_epochs": 1, "lstm_hidden_size": 8},
+    "maskable-ppo": {**ON_POLICY, "n_epochs": 1},
+    "trpo": ON_POLICY,
+    "dqn": REPLAYED,
+    "qr-dqn": {**REPLAYED, "n_quantiles": 5},
 }
+WORLD = {"n_arms": 3, "horizon": 20}
 
 
-@pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SETTINGS", {algo: (2, settings) for algo, settings in SMALL.items()})
+def training(algo: str = "ppo", **changes: Any) -> Training:
+    given: dict[str, Any] = {"env_kwargs": WORLD, "windows": (5,), "timesteps": 300, "settings": SMALL[algo]}
+    return Training(algo=algo, **(given | changes))
+
+
+def weights(trained: Trained) -> dict[str, Any]:
+    return {name: value.numpy() for name, value in trained.agent.model.policy.state_dict().items()}
+
+
+def assert_same(one: Trained, other: Trained) -> None:
+    assert one.steps == other.steps
+    np.testing.assert_array_equal(one.curve.regret, other.curve.regret)
+    assert weights(one).keys() == weights(other).keys()
+    for name, value in weights(one).items():
+        np.testing.assert_array_equal(value, weights(other)[name], err_msg=name)
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, after: int, act: Any) -> None:
+    """Do something once, at the first end of a rollout after so many steps."""
+    end, done = BetweenRollouts._on_rollout_end, []
+
+    def ended(self: BetweenRollouts) -> None:
+        end(self)
+        if self.model.num_timesteps >= after and not done:
+            done.append(True)
+            act()
+
+    monkeypatch.setattr(BetweenRollouts, "_on_rollout_end", ended)
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+class KilledError(BaseException):
+    """Stands for the end of a process."""
+
+
+def die() -> None:
+    raise KilledError
+
+
+def test_the_table_of_settings_is_tried() -> None:
+    assert SMALL.keys() == SETTINGS.keys() == set(rl.algorithms())
 
 
 @pytest.mark.parametrize("algo", SMALL)
-def test_every_algorithm_trains_on_windowed_statistics(algo: str) -> None:
-    kwargs = {"n_arms": 3, "horizon": 20}
-    agent, curve = train(Training(algo=algo, env_kwargs=kwargs, windows=(5, 10), timesteps=100))
-    assert agent.recipe == [("WindowedStatistics", {"window": 5}), ("WindowedStatistics", {"window": 10})]
-    assert curve.steps.tolist()[:2] == [40, 80]
-    assert (curve.regret >= 0).all()
+def test_an_interrupted_training_ends_with_the_same_weights(
+    algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = train(training(algo))
+    assert whole.curve.steps.tolist()[:3] == [40, 80, 120]  # 2 environments of 20 rounds
+    assert whole.agent.recipe == [("WindowedStatistics", {"window": 5})]
+    saved = tmp_path / "checkpoint"
+    interrupt(monkeypatch, 100, press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        train(training(algo), checkpoint=saved)
+    assert "stopping after this rollout" in capsys.readouterr().err
+    np.random.rand(7)  # noqa: NPY002
+    torch.rand(7)  # what happens in between does not count
+    assert_same(train(training(algo), checkpoint=saved), whole)
+
+
+@pytest.mark.parametrize("algo", ["ppo", "dqn"])
+def test_a_killed_training_goes_on_from_its_last_checkpoint(
+    algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = train(training(algo))
+    saved = tmp_path / "checkpoint"
+    interrupt(monkeypatch, 200, die)
+    with pytest.raises(KilledError):
+        train(training(algo), checkpoint=saved, every=64)
+    assert_same(train(training(algo), checkpoint=saved), whole)
+
+
+def test_another_seed_gives_other_weights() -> None:
+    one, other = (weights(train(training(seed=seed, timesteps=32))) for seed in (0, 1))
+    assert any((one[name] != other[name]).any() for name in one)
+
+
+def test_ctrl_c_after_the_last_rollout_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, saved = train(training()), tmp_path / "checkpoint"
+    interrupt(monkeypatch, 300, press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        train(training(), checkpoint=saved)
+    assert_same(train(training(), checkpoint=saved), whole)
+
+
+def test_a_checkpoint_of_somebody_else_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = tmp_path / "checkpoint"
+    interrupt(monkeypatch, 64, die)
+    with pytest.raises(KilledError):
+        train(training(), checkpoint=saved, every=32)
+    with pytest.raises(ValueError, match="the checkpoint is one of another training; remove "):
+        train(training(timesteps=400), checkpoint=saved)
+    saved.write_bytes(saved.read_bytes() + b" ")
+    with pytest.raises(ValueError, match="was not saved on this machine, and reading it can run any code; remove "):
+        train(training(), checkpoint=saved)
 
 
 def test_the_meter_adds_up_the_regret_of_episodes() -> None:
-    meter = RegretMeter(Training(env_kwargs={"n_arms": 3, "horizon": 20}, windows=()).vector_env(4))
+    meter = RegretMeter(training(windows=()).vector_env(4))
     meter.reset(seed=0)
     means = meter.unwrapped.means  # type: ignore[attr-defined]
     for _ in range(20):
@@ -46,79 +145,53 @@ def test_the_meter_adds_up_the_regret_of_episodes() -> None:
     np.testing.assert_allclose(meter.curve.regret, [expected])
 
 
-def test_the_command_trains_saves_compares_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "--env",
-        "NSBandit-Piecewise-v0:n_arms=10,horizon=20",
-        "--windows",
-        "8",
-        "--timesteps",
-        "80",
-        "--runs",
-        "3",
-    ]
-    assert main([*words, "--out", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "held-out instances: 3 runs, regret in round 20" in said
-    assert "the paper's abrupt world: 3 runs" in said
-    assert {"model.zip", "learning.png", "regret.png", "regret-abrupt.png", "numbers.json"} <= {
-        file.name for file in tmp_path.iterdir()
-    }
-    rows = json.loads((tmp_path / "numbers.json").read_text())["results"]["held-out instances"]
-    assert [row["agent"] for row in rows] == ["sb3-ppo", "beta-swts", "ts", "random"]
-    agent = rl.SB3Agent.load(tmp_path / "model.zip")  # saved here, so it needs no trust
-    assert rl.SB3Agent.load(tmp_path / "model.npz").recipe == agent.recipe
-    played = rl.simulate(
-        "NSBandit-Piecewise-v0", agent, runs=3, seed=1_000_003, env_kwargs={"n_arms": 10, "horizon": 20}
-    )
-    assert played.regret[:, -1].mean() == pytest.approx(rows[0]["regret"])
+def test_tensorboard_is_told_the_regret_of_episodes(tmp_path: Path) -> None:
+    train(training(), logs=tmp_path)
+    (events,) = tmp_path.rglob("events.out.tfevents.*")
+    assert b"rollout/ep_regret_mean" in events.read_bytes()
 
 
-def test_a_world_by_its_name_is_trained_on_as_by_its_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = ["--windows", "8", "--timesteps", "80", "--runs", "2"]
-    for world in ("piecewise", "NSBandit-Piecewise-v0"):
-        assert main(["--env", f"{world}:n_arms=3,horizon=20", *settings, "--out", str(tmp_path / world)]) == 0
-    assert "10 arms, the model 3: not played" in capsys.readouterr().out
-    one, other = (
-        json.loads((tmp_path / world / "numbers.json").read_text())["results"]
-        for world in ("piecewise", "NSBandit-Piecewise-v0")
-    )
-    assert one == other
+def test_no_instance_of_training_is_one_of_evaluation_or_tuning() -> None:
+    """Seeds of evaluations and races are 64-bit words; those of trainings lie above, each in a range of its own."""
+    judging = {seed_pair(SEED, run)[0] for run in range(2_000)}
+    racing = {seed_pair(seed, run)[0] for seed in (TUNING_SEED, held_out_seed(TUNING_SEED)) for run in range(2_000)}
+    assert not judging & racing
+    assert max(judging | racing) < 2**64
+    seen: set[int] = set()
+    for seed in (0, 1, 2**32 - 1):
+        model = untrained(training(seed=seed))
+        model.env.reset()
+        seeds = set(model.env.unwrapped.envs.unwrapped.np_random_seed)
+        assert min(seeds) >= 2**64
+        assert not seeds & seen
+        seen |= seeds
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("changes", "said"),
     [
-        (["--algo", "popo"], "unknown algorithm 'popo'; did you mean 'ppo'?"),
-        (["--timesteps", "0"], "argument --timesteps: must be a positive integer, got '0'"),
-        (["--runs", "0"], "argument --runs: must be a positive integer, got '0'"),
-        (["--threads", "0"], "argument --threads: must be a positive integer, got '0'"),
-        (["--windows", "5", "-1"], "argument --windows: must be a positive integer, got '-1'"),
-        (["--env", "NSBandit-Piecewise-v0:arms=3"], "world 'piecewise' has no parameter 'arms'"),
-        (
-            ["--env", "NSBandit-Picewise-v0"],
-            "unknown world 'NSBandit-Picewise-v0'; did you mean 'NSBandit-Piecewise-v0'?",
-        ),
+        ({"seed": 2**32}, "seed must be at most 4,294,967,295"),
+        ({"settings": {"n_step": 3}}, "did you mean 'n_steps'"),
+        ({"settings": {"n_steps": 0}}, "n_steps of ppo must be a positive integer, got 0"),
+        ({"settings": {"gamma": 1.5}}, r"gamma of ppo must lie in \[0, 1\], got 1.5"),
+        ({"settings": {"learning_rate": 0}}, "learning_rate of ppo must be a finite number above 0, got 0"),
+        ({"settings": {"normalize_advantage": 1}}, "must be true or false, got 1"),
+        ({"settings": {"net_arch": [64, 0]}}, "each width in net_arch of ppo must be a positive integer, got 0"),
+        ({"settings": {"device": "cpu"}}, "has no parameter 'device'"),
+        ({"device": "gpux"}, "torch cannot compute on device 'gpux'"),
     ],
 )
-def test_bad_words_end_with_a_line_before_anything_is_trained(
-    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*words, "--out", str(tmp_path / "out")]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("train: error: ")
-    assert said in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "out").exists()
+def test_what_cannot_be_trained_is_refused_when_it_is_described(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        training(**changes)
 
 
-@pytest.mark.parametrize("name", ["model.zip", "tensorboard"])
-def test_a_link_in_the_folder_is_refused_before_anything_is_trained(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A model would be saved through it, into a file of somebody else."""
-    (tmp_path / "victim").write_text("of somebody else")
-    (tmp_path / name).symlink_to(tmp_path / "victim")
-    assert main(["--timesteps", "80", "--out", str(tmp_path)]) == 2
-    assert f"{name}' is a link to another place; remove the link, or choose another folder" in capsys.readouterr().err
-    assert (tmp_path / "victim").read_text() == "of somebody else"
+def test_settings_that_do_not_fit_together_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"ppo cannot be made with these settings: .*; change one of them"):
+        untrained(training(settings={"n_envs": 1, "n_steps": 1, "batch_size": 1}))
+
+
+def test_settings_reach_the_model() -> None:
+    model = untrained(training(settings={**SMALL["ppo"], "gamma": 0.5, "net_arch": [7], "learning_rate": 3e-4}))
+    assert (model.gamma, model.n_steps, model.n_envs, model.lr_schedule(1.0)) == (0.5, 16, 2, 3e-4)
+    assert model.policy.mlp_extractor.policy_net[0].out_features == 7

@@ -1,0 +1,232 @@
+"""``ns-mab-gym train`` checks everything first, goes on where it stopped, and compares on held-out instances."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+from ns_mab_gym import rl
+from ns_mab_gym.cli.train_command import main
+from ns_mab_gym.rl import rollouts, training
+
+PPO = "ppo:n_envs=2,n_steps=16,batch_size=32,n_epochs=1"
+SMALL = ["--algo", PPO, "--windows", "8", "--timesteps", "100", "--runs", "5", "--no-tuning", "--agents", "random"]
+WORLD = ["--env", "piecewise:n_arms=3,horizon=20"]
+
+
+def numbers(folder: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((folder / "numbers.json").read_text())
+    return read
+
+
+def test_it_trains_saves_compares_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    words = ["--env", "NSBandit-Piecewise-v0:n_arms=10,horizon=20", "--seed", "3", "5", *SMALL]
+    assert main([*words, "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "seed 3: 128 steps in " in said  # 100 were asked for, and a rollout has 32
+    assert "held-out instances: regret after 20 rounds, mean ± standard error of 5 runs" in said
+    assert "the paper's abrupt world: regret after 20 rounds" in said
+    assert "95 % intervals over 2 training seeds and 5 runs" in said
+    assert "sb3-ppo by training seed: " in said
+    files = {"model.zip", "model.npz", "learning.png", "regret.png", "regret-abrupt.png", "numbers.json", "README.txt"}
+    assert files <= {file.name for file in out.iterdir()}
+    rows = numbers(out)["results"]["held-out instances"]
+    assert [row["agent"] for row in rows] == ["sb3-ppo", "random"]
+    assert rows[0]["steps"] == [128, 128]
+    for place, seed in enumerate((3, 5)):
+        agent = rl.SB3Agent.load(out / f"seed-{seed}" / "model.zip")  # saved here, so it needs no trust
+        assert rl.SB3Agent.load(out / f"seed-{seed}" / "model.npz").recipe == agent.recipe
+        world = {"n_arms": 10, "horizon": 20}
+        played = rl.simulate("NSBandit-Piecewise-v0", agent, runs=5, seed=1_000_003, env_kwargs=world)
+        assert played.final.mean() == pytest.approx(rows[0]["by_seed"][place])
+    assert (out / "model.zip").read_bytes() == (out / "seed-3" / "model.zip").read_bytes()
+
+
+def test_the_same_command_trains_nothing_again_and_further_seeds_are_added(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*WORLD, *SMALL, "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    table = capsys.readouterr().out.partition("\n")[2]
+    real = training.train
+    monkeypatch.setattr(training, "train", None)
+    assert main(words) == 0
+    again = capsys.readouterr().out
+    assert "trained before" in again
+    assert again.partition("\n")[2] == table
+    monkeypatch.undo()
+    trained: list[int] = []
+    monkeypatch.setattr(training, "train", lambda what, **more: trained.append(what.seed) or real(what, **more))
+    assert main([*words, "--seed", "0", "1"]) == 0
+    assert trained == [1]
+    assert len(numbers(tmp_path / "out")["results"]["held-out instances"][0]["by_seed"]) == 2
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*WORLD, *SMALL]
+    assert main([*words, "--out", str(tmp_path / "whole")]) == 0
+    end = rollouts.BetweenRollouts._on_rollout_end
+
+    def pressed(self: Any) -> None:
+        end(self)
+        if self.model.num_timesteps == 64:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(rollouts.BetweenRollouts, "_on_rollout_end", pressed)
+    assert main([*words, "--out", str(tmp_path / "out")]) == 130
+    said = capsys.readouterr().err
+    assert "train: stopped; what was trained until the last checkpoint is saved, and the same command goes on" in said
+    assert (tmp_path / "out" / "seed-0" / "checkpoint").is_file()
+    monkeypatch.undo()
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+    assert not (tmp_path / "out" / "seed-0" / "checkpoint").exists()
+    with np.load(tmp_path / "out" / "model.npz") as one, np.load(tmp_path / "whole" / "model.npz") as other:
+        assert one.files == other.files
+        for name in one.files:
+            np.testing.assert_array_equal(one[name], other[name])
+    one, other = (numbers(tmp_path / folder)["results"]["held-out instances"] for folder in ("out", "whole"))
+    assert one[0]["by_seed"] == other[0]["by_seed"]
+
+
+@pytest.mark.filterwarnings("ignore:.*none of the candidates learns this world")
+def test_rivals_are_tuned_on_training_instances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*WORLD, *SMALL[:-3], "--agents", "sw-ucb", "sw-ucb:window=9", "--tuning-runs", "40"]
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+    rows = {row["agent"]: row for row in numbers(tmp_path / "out")["results"]["held-out instances"]}
+    assert rows.keys() == {"sb3-ppo", "sw-ucb", "sw-ucb, tuned", "sw-ucb:window=9"}
+    assert rows["sw-ucb, tuned"]["steps"] > 0
+    assert rows["sw-ucb, tuned"]["steps"] % 20 == 0  # whole runs
+    assert rows["sw-ucb"]["steps"] == 0
+    assert "about this one model" in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_fixed_world_is_called_the_training_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--env", "periodic:n_arms=3,horizon=20", *SMALL, "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert "warning: periodic:horizon=20,n_arms=3 has the same means in every episode" in said.err
+    assert list(numbers(tmp_path / "out")["results"]) == ["held-out instances", "the training instance"]
+    assert "with the arms in another order, begun at another round" in said.out
+    assert "the model has seen these very means" in said.out
+
+
+def test_a_world_by_its_name_is_trained_on_as_by_its_id(tmp_path: Path) -> None:
+    worlds = ("piecewise", "NSBandit-Piecewise-v0")
+    for world in worlds:
+        words = ["--env", f"{world}:n_arms=3,horizon=20", *SMALL, "--out", str(tmp_path / world)]
+        assert main(words) == 0
+    one, other = (numbers(tmp_path / world)["results"]["held-out instances"] for world in worlds)
+    assert [row["regret"] for row in one] == [row["regret"] for row in other]
+
+
+def test_a_file_describes_a_training_and_options_have_the_last_word(tmp_path: Path) -> None:
+    (tmp_path / "training.toml").write_text(
+        'algo = "ppo"\nenv = "piecewise:n_arms=3,horizon=20"\ntimesteps = 1e2\nwindows = [8]\nseed = 4\n'
+        'runs = 99\nagents = ["random"]\nsettings = {n_envs = 2, n_steps = 16, batch_size = 32, n_epochs = 1}\n'
+    )
+    words = [str(tmp_path / "training.toml"), "--runs", "5", "--no-tuning", "--out", str(tmp_path / "one")]
+    assert main(words) == 0
+    assert main([*WORLD, *SMALL, "--seed", "4", "--out", str(tmp_path / "other")]) == 0
+    one, other = (numbers(tmp_path / folder)["results"]["held-out instances"] for folder in ("one", "other"))
+    assert one[0]["by_seed"] == other[0]["by_seed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--algo", "popo"], "unknown algorithm 'popo'; did you mean 'ppo'?"),
+        (["--algo", "ppo:gama=0.9"], "algorithm 'ppo' has no parameter 'gama'; did you mean 'gamma'?"),
+        (["--algo", "ppo:label=mine"], "an algorithm has hyperparameters alone, no label, note or group"),
+        (["--algo", "ppo:n_steps=0.5"], "n_steps of ppo must be a positive integer, got 0.5"),
+        (["--timesteps", "0"], "argument --timesteps: must be a positive integer, got '0'"),
+        (["--runs", "0"], "argument --runs: must be a positive integer, got '0'"),
+        (["--threads", "0"], "argument --threads: must be a positive integer, got '0'"),
+        (["--checkpoint-every", "0"], "argument --checkpoint-every: must be a positive integer, got '0'"),
+        (["--windows", "5", "-1"], "argument --windows: must be a positive integer, got '-1'"),
+        (["--seed", "1", "1"], "the seeds of training must differ, got 1 1"),
+        (["--seed", "2**32"], "argument --seed: must be an integer of at least 0"),
+        (["--seed", "4294967296"], "seed must be at most 4,294,967,295"),
+        (["--device", "nowhere"], "torch cannot compute on device 'nowhere'"),
+        (["--env", "CartPole-v1"], "'CartPole-v1' is no environment of this package"),
+        (["--env", "NSBandit-Piecewise-v0:arms=3"], "world 'piecewise' has no parameter 'arms'"),
+        (["--env", "Nope-v0"], "unknown world 'Nope-v0'"),
+        (["--agents", "random", "nobody"], "unknown agent 'nobody'"),
+        (["--agents", "random", "random"], "agent"),
+        (["--agents", "ts", "--env", "piecewise:n_arms=3,horizon=20,reward=gaussian"], "agent 'ts' on "),
+        (["nowhere.toml"], "cannot read the description 'nowhere.toml'"),
+    ],
+)
+def test_bad_words_end_with_a_line_before_anything_is_trained(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("train: error: ")
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("timestep = 3", "has no parameter 'timestep'; did you mean 'timesteps'?"),
+        ("timesteps = true", "timesteps must be a positive integer, got 'True'"),
+        ("seed = [0, -1]", "seed must be an integer of at least 0, got '-1'"),
+        ("algo = 3", "algo must be a text, got 3"),
+        ("settings = 3", "settings must be a table"),
+        ("agents = [1]", "agents must be texts, got 1"),
+    ],
+)
+def test_mistakes_in_a_file_name_the_file(
+    content: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.toml").write_text(content)
+    assert main([str(tmp_path / "mine.toml"), "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "mine.toml" in error
+    assert said in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_another_training_is_left_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main([*WORLD, *SMALL, "--out", str(out)]) == 0
+    model = (out / "model.zip").read_bytes()
+    capsys.readouterr()
+    assert main([*WORLD, *SMALL, "--timesteps", "200", "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "holds another training, with timesteps = 100 instead of 200; choose another folder with --out" in said
+    assert (out / "model.zip").read_bytes() == model
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "model.zip").write_text("mine")
+    assert main([*WORLD, *SMALL, "--out", str(tmp_path / "mine")]) == 2
+    assert "holds other things; choose another folder with --out" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["model.zip"]
+
+
+@pytest.mark.parametrize("name", ["model.zip", "numbers.json", "seed-0", "seed-0/tensorboard", "seed-0/checkpoint"])
+def test_a_link_in_the_folder_is_refused_before_anything_is_trained(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model would be saved through it, into a file of somebody else."""
+    out, victim = tmp_path / "out", tmp_path / "victim"
+    (out / name).parent.mkdir(parents=True)
+    (out / "README.txt").write_text("Models and results of `ns-mab-gym train`")
+    victim.write_text("of somebody else")
+    (out / name).symlink_to(victim)
+    assert main([*WORLD, *SMALL, "--out", str(out)]) == 2
+    assert "is a link to another place; remove the link, or choose another folder" in capsys.readouterr().err
+    assert victim.read_text() == "of somebody else"
