@@ -21,7 +21,11 @@ from gymnasium.spaces import Box, Discrete
 
 from ..files import write_atomically
 from ..kept_files import KeptFile, content_of
+from ..play.batched_runs import Round
 from .algorithm_table import algorithm, class_of, name_of
+from .arm_scores import scores_of
+from .batched_envs import Batch, Plan
+from .batched_play import draws_are_known, play_rounds
 from .own_models import ensure_trusted, remember
 from .policy_export import ExportedModel, export, is_export, read_export
 from .recipe import Recipe, apply, recipe_of
@@ -165,6 +169,21 @@ class SB3Agent:
             )
         self._first = False
         return int(arm)
+
+    def runs_at_once(self, env: gym.Env[Any, Any]) -> int:
+        """How many runs on this environment can be played together; 0 if each has to be played alone."""
+        plan = Plan.of(env)
+        fits = plan is not None and env.observation_space.shape == self.model.observation_space.shape
+        if plan is None or not fits or scores_of(self.model) is None:
+            return 0
+        return plan.runs_at_once() if self.deterministic or draws_are_known() else 0
+
+    def play_at_once(self, env: gym.Env[Any, Any], seeds: list[tuple[int, int]]) -> Iterator[Round]:
+        """The rounds of runs with these pairs of seeds, each as :meth:`act` plays it; only if they fit at once."""
+        plan, scores = Plan.of(env), scores_of(self.model)
+        assert plan is not None
+        assert scores is not None
+        return play_rounds(self.model, scores, Batch(plan, len(seeds)), seeds, self.deterministic)
 
     def observe(self, arm: int, reward: float) -> None:
         """Do nothing: the next observation contains the reward."""
