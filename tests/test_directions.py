@@ -62,7 +62,7 @@ DIRECTIONS: dict[str, set[str]] = {
         "agents", "agents.core", "envs", "experiments", "figures", "files", "installed_versions", "play", "resampling",
         "runs", "workforce", "worlds",
     },
-    "rl": {"agents.core", "files", "kept_files", "play", "runs", "wrappers"},
+    "rl": {"agents.core", "envs", "files", "kept_files", "play", "runs", "wrappers"},
     "cli": {
         "agents.core", "choosing", "envs", "experiments", "experiments.leaderboard", "figures", "file_names", "files",
         "means", "module_files", "plain_texts", "play", "rewards", "rl", "runs", "theory", "workforce", "worlds",

@@ -16,6 +16,9 @@ ALGORITHMS: dict[str, tuple[str, str]] = {
     "dqn": ("stable_baselines3", "DQN"),
     "recurrent-ppo": ("sb3_contrib", "RecurrentPPO"),
     "maskable-ppo": ("sb3_contrib", "MaskablePPO"),
+    "trpo": ("sb3_contrib", "TRPO"),
+    "qrdqn": ("sb3_contrib", "QRDQN"),
+    "ars": ("sb3_contrib", "ARS"),
 }
 
 

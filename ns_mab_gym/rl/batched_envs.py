@@ -1,4 +1,4 @@
-"""An environment N times, in arrays: the native vector environment with the twins of the wrappers around the single one.
+"""An environment N times, in arrays: the native vector environment with the twins of the single one's wrappers.
 
 Run i of a batch shows what the single environment shows after ``reset(seed=seeds[i])``, to the bit.
 """
@@ -116,13 +116,15 @@ class Plan:
             return None
         if any(getattr(layer, "padding_type", None) == "_custom" for layer in layers):
             return None
-        return cls(bandit, tuple(layers[:inner]), tuple(layers[inner:]), int(np.prod(env.observation_space.shape)))
+        size = int(np.prod(env.observation_space.shape or ()))
+        return cls(bandit, tuple(layers[:inner]), tuple(layers[inner:]), size)
 
     def runs_at_once(self) -> int:
         """How many runs a batch has room for; at least one."""
         world = self.bandit.world
         each = RUN_BYTES + ARM_BYTES * world.n_arms + NUMBER_BYTES * self.size
-        each += 16 * sum(int(getattr(layer._memory, "window", 0)) for layer in self.memories)  # type: ignore[attr-defined]
+        windows = [int(layer._saved_kwargs.get("window", 0)) for layer in self.memories]  # type: ignore[attr-defined]
+        each += 16 * sum(windows)
         if world.random:
             each += 16 * world.n_arms * world.horizon  # the instance, and what its world needs to draw it
         return int(min(max(available_memory() / SHARE // each, 1), MOST))

@@ -4,8 +4,8 @@ Each run is the one that the model plays alone. Two things could tell them apart
 
 - A product of matrices adds up in another order than one of a matrix and a vector, so that scores differ in their last
   bits. Where the two best arms of a run are that close, its network is asked again, for this run alone.
-- A policy that draws its arm takes from a stream of the run's own exactly the numbers that it takes when it plays alone:
-  torch draws from K probabilities by dividing them by K exponential variables, and taking the largest.
+- A policy that draws its arm takes from a stream of the run's own exactly the numbers that it takes when it plays
+  alone: torch draws from K probabilities by dividing them by K exponential variables, and taking the largest.
 
 The memory of a recurrent policy goes on from what it was in the batch. Torch's recurrent layers give every row of a
 batch the bits that it has alone, at least on the machines tried; elsewhere it may differ in the last bits, and a run

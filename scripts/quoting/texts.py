@@ -238,6 +238,15 @@ def vector(figures: Figures) -> str:
     return table(header, rows)
 
 
+def rl_simulate(figures: Figures) -> str:
+    """How many times as fast the runs of a model are at once, as a sentence."""
+    measured = figures["rl_simulate"]["figures"]
+    return (
+        f"{measured['runs']:,} runs of {measured['rounds']:,} rounds (five arms, two layers of 64) take "
+        f"{measured['seconds_at_once']:.1f} s on one core, {measured['times']:.0f} times as fast as one by one."
+    )
+
+
 def recommended_windows(figures: Figures) -> str:
     """A table of what the recommended window loses."""
 
@@ -369,6 +378,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "stored": stored,
     "tiny-units": tiny_units,
     "vector": vector,
+    "rl-simulate": rl_simulate,
     "recommended-windows": recommended_windows,
     "held-out": held_out,
     "leaderboard": leaderboard,

@@ -21,6 +21,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "dqn": {"learning_starts": 32, "buffer_size": 500, "train_freq": 4},
     "recurrent-ppo": {"n_steps": 32, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"lstm_hidden_size": 8}},
     "maskable-ppo": {"n_steps": 32, "batch_size": 64, "n_epochs": 1},
+    "trpo": {"n_steps": 32, "batch_size": 64},
+    "qrdqn": {"learning_starts": 32, "buffer_size": 500, "train_freq": 4, "policy_kwargs": {"n_quantiles": 5}},
+    "ars": {"n_delta": 2, "n_top": 1, "zero_policy": False},
 }
 
 
