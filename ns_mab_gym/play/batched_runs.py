@@ -64,16 +64,17 @@ def play_batched_runs(
         tick: called with the number of rounds whenever a run was played.
     """
     assert match.bandit is not None
+    agent: PlaysTogether = match.agent
     world = match.bandit.world
     runs = recording.blank(world.horizon, world.n_arms, seeds)
     seconds = 0.0
     for first in range(0, len(seeds), at_once):
         batch = slice(first, first + at_once)
         began = time.perf_counter()
-        _note_rounds(runs, batch, match.agent.play_at_once(match.env, seeds[batch]))
+        _note_rounds(runs, batch, agent.play_at_once(match.env, seeds[batch]))
         seconds += time.perf_counter() - began
         for run in range(*batch.indices(len(seeds))):
-            runs.parameters[run] = without_arrays(getattr(match.agent, "parameters", {}))
+            runs.parameters[run] = without_arrays(getattr(agent, "parameters", {}))
             tick(world.horizon)
     return finished(runs, seconds)
 

@@ -18,6 +18,7 @@ from ..agents.core.memory_limits import available_memory
 from ..envs.bandit import NSBanditEnv
 from ..envs.vector import NSBanditVectorEnv
 from ..wrappers import LastRounds, VectorLastRounds, VectorWindowedStatistics, WindowedStatistics
+from .observation_layers import inside_out
 
 __all__ = ["Batch", "Plan", "Seen"]
 
@@ -107,7 +108,7 @@ class Plan:
     @classmethod
     def of(cls, env: gym.Env[Any, Any]) -> Plan | None:
         """The plan of an environment; None if it is a foreign one, is rendered, or has a wrapper without a twin."""
-        bandit, layers = env.unwrapped, _layers(env)
+        bandit, layers = env.unwrapped, [layer for layer in inside_out(env) if not isinstance(layer, TRANSPARENT)]
         kinds = [type(layer) for layer in layers]
         inner = sum(kind in TWINS for kind in kinds)
         if type(bandit) is not NSBanditEnv or bandit.render_mode is not None:
@@ -128,17 +129,6 @@ class Plan:
         if world.random:
             each += 16 * world.n_arms * world.horizon  # the instance, and what its world needs to draw it
         return int(min(max(available_memory() / SHARE // each, 1), MOST))
-
-
-def _layers(env: gym.Env[Any, Any]) -> list[gym.Wrapper[Any, Any, Any, Any]]:
-    """The wrappers of an environment, the innermost first, without those that change nothing."""
-    found: list[gym.Wrapper[Any, Any, Any, Any]] = []
-    layer: Any = env
-    while isinstance(layer, gym.Wrapper):
-        if not isinstance(layer, TRANSPARENT):
-            found.insert(0, layer)
-        layer = layer.env
-    return found
 
 
 class Batch:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -16,10 +15,9 @@ from ..wrappers import DelayedRewards
 from .recipe import ARGUMENTS, KINDS, Recipe, apply, in_words, missing
 from .vec_env import SB3VecEnv
 
-__all__ = ["as_in_training", "layers_of", "recipe_of"]
+__all__ = ["as_in_training", "inside_out", "layers_of", "recipe_of"]
 
 HOUSE = __name__.partition(".")[0]
-UNSEEN = "Unknown"  # what a VecEnv in other processes may hide
 
 
 def as_in_training(env: gym.Env[Any, Any], recipe: Recipe) -> gym.Env[Any, Any]:
@@ -62,16 +60,12 @@ def _below(venv: Any) -> Recipe:
 
 
 def _remote(envs: Any) -> Recipe:
-    """The recipe of environments in other processes, read off their specifications."""
+    """The recipe of environments in other processes, read off their specification; empty if they have none."""
     try:
         spec = envs.get_attr("spec")[0]
     except (AttributeError, NotImplementedError):
-        spec = None
-    if spec is not None:
-        return [entry for each in spec.additional_wrappers for entry in _specified(each)]
-    observed = getattr(envs, "single_observation_space", envs.observation_space)
-    arms = getattr(envs, "single_action_space", envs.action_space)
-    return [] if observed.shape == (getattr(arms, "n", -1) + 2,) else [(UNSEEN, {})]
+        return []
+    return [entry for each in getattr(spec, "additional_wrappers", ()) for entry in _specified(each)]
 
 
 def _specified(spec: Any) -> Recipe:
@@ -84,7 +78,7 @@ def _specified(spec: Any) -> Recipe:
 
 def layers_of(env: Any) -> Recipe:
     """The recipe of an environment of Gymnasium, a single or a vector one."""
-    return _each(env.unwrapped) + [entry for layer in _inside_out(env) for entry in _layer(layer)]
+    return _each(env.unwrapped) + [entry for layer in inside_out(env) for entry in _layer(layer)]
 
 
 def _each(envs: Any) -> Recipe:
@@ -94,14 +88,13 @@ def _each(envs: Any) -> Recipe:
     return layers_of(envs.envs[0]) if isinstance(envs, gym.vector.SyncVectorEnv) else _remote(envs)
 
 
-def _inside_out(env: Any) -> list[Any]:
-    def outside_in() -> Iterator[Any]:
-        layer = env
-        while isinstance(layer, gym.Wrapper | gym.vector.VectorWrapper):
-            yield layer
-            layer = layer.env
-
-    return list(outside_in())[::-1]
+def inside_out(env: Any) -> list[Any]:
+    """The wrappers of an environment of Gymnasium, the innermost first."""
+    layers: list[Any] = []
+    while isinstance(env, gym.Wrapper | gym.vector.VectorWrapper):
+        layers.insert(0, env)
+        env = env.env
+    return layers
 
 
 def _layer(layer: Any) -> Recipe:

@@ -88,7 +88,8 @@ def shape_from(algo: str, described: Any) -> Shape:
             raise ValueError(f"{name} must be a list of the widths of layers, got {str(layers)[:60]}")
     if (shape.critic is None) != (algo in WITHOUT_CRITIC) or shape.actor is None:
         raise ValueError(f"{algo!r} has an actor, and a critic unless it is one of {', '.join(sorted(WITHOUT_CRITIC))}")
-    if (shape.quantiles is None) != (algo != "qrdqn") or not _are_widths([1 if algo != "qrdqn" else shape.quantiles]):
+    quantiles = [] if shape.quantiles is None else [shape.quantiles]
+    if len(quantiles) != (algo == "qrdqn") or not _are_widths(quantiles):
         raise ValueError("quantiles must be a positive integer, and belong to 'qrdqn' alone")
     if type(shape.biased) is not (bool if algo == "ars" else type(None)):
         raise ValueError("biased must be true or false, and belongs to 'ars' alone")

@@ -242,8 +242,8 @@ def rl_simulate(figures: Figures) -> str:
     """How many times as fast the runs of a model are at once, as a sentence."""
     measured = figures["rl_simulate"]["figures"]
     return (
-        f"{measured['runs']:,} runs of {measured['rounds']:,} rounds (five arms, two layers of 64) take "
-        f"{measured['seconds_at_once']:.1f} s on one core, {measured['times']:.0f} times as fast as one by one."
+        f"{measured['runs']:,} runs of {measured['rounds']:,} rounds (five arms, two layers of 64, one core) are "
+        f"{measured['times']:.0f} times as fast as one by one."
     )
 
 
