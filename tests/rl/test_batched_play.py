@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.wrappers import FlattenObservation, FrameStackObservation, RecordEpisodeStatistics, TimeLimit
+from sb3_contrib import RecurrentPPO
 from stable_baselines3 import PPO
 
 import ns_mab_gym as nsb
@@ -29,8 +30,15 @@ def make(**kwargs: Any) -> gym.Env[Any, Any]:
     return gym.make(ID, **(WORLD | kwargs))
 
 
-def untrained(env: gym.Env[Any, Any], **kwargs: Any) -> Any:
-    return PPO("MlpPolicy", env, device="cpu", seed=1, **kwargs)
+def decided(model: Any) -> Any:
+    """The model with larger weights: what it sees decides what it plays, which untrained networks hardly look at."""
+    with torch.no_grad():
+        model.policy.action_net.weight.mul_(300)
+    return model
+
+
+def untrained(env: gym.Env[Any, Any]) -> Any:
+    return decided(PPO("MlpPolicy", env, device="cpu", seed=1))
 
 
 def check(agent: rl.SB3Agent, env: gym.Env[Any, Any], runs: int = 4, **kwargs: Any) -> nsb.Runs:
@@ -79,11 +87,20 @@ def test_each_run_is_the_one_that_the_model_plays_alone(
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+def test_a_policy_that_decides_by_its_memory_remembers_in_a_batch(at_once: list[int], deterministic: bool) -> None:
+    small = {"lstm_hidden_size": 8, "n_lstm_layers": 2}
+    lstm = decided(RecurrentPPO("MlpLstmPolicy", vector_env(), device="cpu", seed=0, policy_kwargs=small))
+    played = check(rl.SB3Agent(lstm, deterministic=deterministic), make())
+    assert (played.pulls > 0).sum() > 4  # they change arms, so that there is something to agree on
+    assert at_once == [4]
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("seed", range(2))
 def test_wide_networks_of_many_weights_agree_too(at_once: list[int], deterministic: bool, seed: int) -> None:
     torch.manual_seed(seed)
     env = wrappers.LastRounds(wrappers.WindowedStatistics(make(n_arms=7, horizon=60), window=5), n=3)
-    ppo = PPO("MlpPolicy", env, device="cpu", seed=seed, policy_kwargs={"net_arch": [200, 130, 33]})
+    ppo = decided(PPO("MlpPolicy", env, device="cpu", seed=seed, policy_kwargs={"net_arch": [200, 130, 33]}))
     check(rl.SB3Agent(ppo, deterministic=deterministic), make(n_arms=7, horizon=60), runs=9)
     assert at_once == [9]
 
@@ -107,7 +124,7 @@ def test_fixed_worlds_and_all_reward_laws(at_once: list[int], name: str, kwargs:
     "wrap",
     [
         lambda env: env,
-        lambda env: FrameStackObservation(env, 3),
+        lambda env: FrameStackObservation(wrappers.WindowedStatistics(env, window=10), 3),  # whose first is not zero
         lambda env: FrameStackObservation(env, 1),
         lambda env: FlattenObservation(FrameStackObservation(env, 4, padding_type="zero")),
         lambda env: FlattenObservation(FrameStackObservation(wrappers.LastRounds(env, n=2), 2)),
