@@ -16,6 +16,7 @@ from ..agents.core.arguments import by_name, positive_int
 from ..envs.bandit import NSBanditEnv
 from ..runs import Runs
 from ..worlds.world import World
+from .batched_runs import play_batched_runs, runs_at_once
 from .cores import job_count
 from .counters import Progress, counting
 from .episode import first_action, seed_pair
@@ -50,6 +51,7 @@ def simulate(
     An agent without a compiled form, or a wrapped environment, is played in the generic loop, with a warning; in
     several processes if that saves more than three seconds. The runs are the same to the last bit, but what the agent's
     code leaves behind elsewhere (a global list, say) stays in those processes: ``n_jobs=1`` plays all runs in this one.
+    A model of Stable-Baselines3 plays all runs at once, in this process, as :class:`ns_mab_gym.rl.SB3Agent` describes.
 
     Args:
         env: an id, a world or its name, a ``"package.module:Class"`` of your own, an environment, a (T, K) array of
@@ -88,6 +90,8 @@ def simulate(
     if reason and not getattr(player, "only_generic", False):
         warnings.warn(f"{reason}: playing through the generic Python loop, which is slower", stacklevel=2)
     with counting(progress, runs, "runs") as tick:
+        if reason and (at_once := runs_at_once(match)):
+            return play_batched_runs(match, seeds, recording, at_once, tick)
         if reason:
             return play_generic_runs(match, seeds, recording, jobs, tick)
         return _compiled(match, seeds, recording, jobs, tick)

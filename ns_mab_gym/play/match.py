@@ -26,7 +26,7 @@ from ..worlds.world import World
 from .episode import Trajectory, check_match, run_episode
 from .recording import note_alarms
 
-__all__ = ["Match", "known_of"]
+__all__ = ["Match", "known_of", "without_arrays"]
 
 
 class Match:
@@ -142,7 +142,7 @@ class Match:
         agent = self._unused_agent(known)
         agent.check_rewards(self.bandit.law.support, self.bandit.law.binary)
         agent.reset(seed=agent_seed)
-        runs.parameters[run] = _plain(agent.parameters)
+        runs.parameters[run] = without_arrays(agent.parameters)
         code = law_code(self.bandit.law)
         assert code is not None
         mask, nothing = np.ones(means.shape[1], np.bool_), slice(0, 0)
@@ -171,7 +171,7 @@ class Match:
         played = run_episode(env, agent, seeds)
         if played.regret is None or played.suboptimal_pulls is None:
             raise ValueError(f"{env} does not tell its means: its info needs 'mu' for simulate to account regret")
-        return played, _plain(getattr(agent, "parameters", {}))
+        return played, without_arrays(getattr(agent, "parameters", {}))
 
     def _copied_env(self) -> gym.Env[Any, Any]:
         """A copy of the environment, which shares the means, since nobody writes to them."""
@@ -222,6 +222,6 @@ def known_of(means: npt.NDArray[np.float64], world: World, law: Law) -> Knowledg
     return replace(known, lipschitz=known.lipschitz if stated is None else stated, subgaussian=law.subgaussian)
 
 
-def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def without_arrays(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters without arrays, because one array per run would fill the memory."""
     return {name: value for name, value in parameters.items() if not isinstance(value, np.ndarray)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..agents.core.arguments import choice
 
-__all__ = ["algorithm", "algorithms", "class_of", "is_greedy", "name_of"]
+__all__ = ["algorithm", "algorithms", "class_of", "name_of"]
 
 # name: the module and the class.
 ALGORITHMS: dict[str, tuple[str, str]] = {
@@ -18,8 +18,8 @@ ALGORITHMS: dict[str, tuple[str, str]] = {
     "maskable-ppo": ("sb3_contrib", "MaskablePPO"),
     "trpo": ("sb3_contrib", "TRPO"),
     "qr-dqn": ("sb3_contrib", "QRDQN"),
+    "ars": ("sb3_contrib", "ARS"),
 }
-GREEDY = ("DQN", "QRDQN")  # classes that value arms; drawing one is part of their training alone
 
 
 def algorithms() -> list[str]:
@@ -50,8 +50,3 @@ def name_of(model: Any) -> str:
     """The name of a model's algorithm, or of its class if it is not in the table."""
     kind = class_of(model)
     return next((name for name, (_, class_name) in ALGORITHMS.items() if class_name == kind), kind.lower())
-
-
-def is_greedy(kind: str) -> bool:
-    """Whether models of this class play the arm of the largest value, rather than draw one from a distribution."""
-    return kind in GREEDY

@@ -29,7 +29,7 @@ __all__ = ["ExportedModel", "export", "is_export", "read_export"]
 DESCRIPTION, LOW, HIGH, WEIGHTS = "description", "observations.low", "observations.high", "weights."
 LONGEST = 65_536  # bytes of the description
 KIND = "ns-mab-gym policy 1"
-# name of the algorithm: the module and the class of the one policy that can be exported.
+# name of the algorithm: the module and the class of the one policy that is built, which plays as its aliases do.
 POLICIES = {
     "ppo": ("stable_baselines3.common.policies", "ActorCriticPolicy"),
     "a2c": ("stable_baselines3.common.policies", "ActorCriticPolicy"),
@@ -37,7 +37,11 @@ POLICIES = {
     "dqn": ("stable_baselines3.dqn.policies", "DQNPolicy"),
     "recurrent-ppo": ("sb3_contrib.common.recurrent.policies", "RecurrentActorCriticPolicy"),
     "maskable-ppo": ("sb3_contrib.common.maskable.policies", "MaskableActorCriticPolicy"),
+    "qr-dqn": ("sb3_contrib.qrdqn.policies", "QRDQNPolicy"),
+    "ars": ("sb3_contrib.ars.policies", "ARSPolicy"),
 }
+# policies that differ from those above only in what they are made with.
+ALIASES = {("sb3_contrib.ars.policies", "ARSLinearPolicy"): ("sb3_contrib.ars.policies", "ARSPolicy")}
 Array = npt.NDArray[Any]
 
 
@@ -81,7 +85,8 @@ def _described(model: Any) -> dict[str, Any]:
     """What is needed to build the policy again; raises a ValueError if that is not enough."""
     policy = model.policy
     algo, kind = name_of(model), type(policy)
-    if (kind.__module__, kind.__name__) != POLICIES.get(algo):
+    named = (kind.__module__, kind.__name__)
+    if ALIASES.get(named, named) != POLICIES.get(algo):
         raise ValueError(_unfit(f"its policy, {kind.__name__}, is not the standard one of {algo!r}"))
     if policy.features_extractor_class is not FlattenExtractor or policy.features_extractor_kwargs:
         raise ValueError(_unfit(f"it looks at observations through {policy.features_extractor_class.__name__}"))
@@ -148,9 +153,8 @@ def _policy(algo: str, shape: Shape, observations: Box, actions: Discrete) -> An
     """A new policy; torch's global stream, from which its first weights are drawn, is left as it was."""
     module, kind = POLICIES[algo]
     with torch.random.fork_rng(devices=[]):
-        return getattr(importlib.import_module(module), kind)(
-            observations, actions, lambda _: 0.0, **shape.arguments(algo)
-        )
+        schedule = () if algo == "ars" else (lambda _: 0.0,)
+        return getattr(importlib.import_module(module), kind)(observations, actions, *schedule, **shape.arguments(algo))
 
 
 def _weights(archive: zipfile.ZipFile, wanted: Mapping[str, torch.Tensor], size: int) -> dict[str, torch.Tensor]:

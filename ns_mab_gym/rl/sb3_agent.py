@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
-import os
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -17,19 +15,24 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import torch
-from gymnasium.spaces import Box, Discrete
 
-from ..files import write_atomically
-from ..kept_files import KeptFile, content_of
-from .algorithm_table import algorithm, class_of, is_greedy, name_of
+from ..kept_files import content_of
+from ..play.batched_runs import Round
+from .algorithm_table import class_of, name_of
+from .arm_scores import scores_of
+from .batched_envs import Batch, Plan
+from .batched_play import draws_are_known, play_rounds
+from .continued_training import attach
+from .model_files import NOTE, found, note_of, unpickled, write
+from .observation_layers import as_in_training
 from .own_models import ensure_trusted, remember
+from .playable_models import ensure_playable, is_a, played_deterministically, trained_recipe
 from .policy_export import ExportedModel, export, is_export, read_export
-from .recipe import Recipe, apply, recipe_of
+from .recipe import Recipe, in_words
 
 __all__ = ["SB3Agent"]
 
 STREAM = threading.Lock()  # torch has one generator for all threads
-NOTE = "ns_mab_gym"  # the attribute of a saved model that records how it was trained
 
 
 class SB3Agent:
@@ -40,10 +43,15 @@ class SB3Agent:
     state of a recurrent policy is kept from round to round. The policy draws from a random stream of the agent's
     own, seeded by ``reset(seed)``; torch's global stream is left as it was.
 
+    ``simulate`` plays all runs at once, with one pass through the network for each round, and each run is the one that
+    ``run_episode`` plays with its seeds. Runs are played one by one where an environment or its wrappers have no twin
+    in arrays (foreign environments, late rewards, closed arms), and for policies with a ``predict`` of their own.
+
     Args:
-        model: a trained PPO, A2C, DQN, RecurrentPPO, MaskablePPO, TRPO or QRDQN.
+        model: a trained model with discrete actions, of one of :func:`ns_mab_gym.rl.algorithms` or a class of your own.
         deterministic: play the likeliest arm instead of drawing one; ``None`` draws where the policy is a distribution
-            (a policy trained to explore needs its randomness) and not for DQN and QRDQN, which are greedy.
+            (a policy trained to explore needs its randomness) and not for DQN, QRDQN and ARS, whose policies are
+            deterministic.
         name: what plots and tables call it.
     """
 
@@ -51,35 +59,23 @@ class SB3Agent:
     handles_delay = True  # late rewards reach it through the observation, as in training
 
     def __init__(self, model: Any, *, deterministic: bool | None = None, name: str | None = None) -> None:
+        ensure_playable(model)
         self.model = model
         self.algorithm = class_of(model)
         self.name = name or f"sb3-{name_of(model)}"
-        self.deterministic = is_greedy(self.algorithm) if deterministic is None else deterministic
-        self.handles_mask = self.algorithm == "MaskablePPO"
-        if not isinstance(model.action_space, Discrete) or not isinstance(model.observation_space, Box):
-            raise TypeError(
-                f"a bandit agent needs a model with Discrete actions and Box observations, this {self.algorithm} has "
-                f"{model.action_space} and {model.observation_space}"
-            )
-        if is_greedy(self.algorithm) and not self.deterministic:
-            raise ValueError(
-                f"{self.algorithm} is played greedily, deterministic=True: its exploration is part of its training"
-            )
-        exported = isinstance(model, ExportedModel)
-        normalised = None if exported else model.get_vec_normalize_env()
-        if normalised is not None and normalised.norm_obs:
-            raise ValueError(
-                "the model was trained on normalised observations; train with VecNormalize(norm_obs=False)"
-            )
+        self.deterministic = played_deterministically(model, deterministic)
+        self.handles_mask = is_a(model, "MaskablePPO")
         self.n_arms = int(model.action_space.n)
-        noted = [(name, arguments) for name, arguments in getattr(model, NOTE, {}).get("recipe", [])]
-        self.recipe: Recipe = model.recipe if exported else recipe_of(model.get_env()) or noted
+        self.recipe: Recipe = trained_recipe(model)
         self.reset()
 
     def wrap(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-        """The environment with the suite's observation wrappers that the model was trained with, if it lacks them."""
-        fits = env.observation_space.shape == self.model.observation_space.shape
-        return env if fits else apply(self.recipe, env)
+        """The environment with those wrappers that the model was trained with and that it lacks.
+
+        An environment whose wrappers are others than those of the training is refused, and so is one that lacks a
+        wrapper which cannot be added here. If it is not known how the model was trained, the environment is returned.
+        """
+        return as_in_training(env, self.recipe)
 
     def save(self, path: str | Path) -> None:
         """Save the model with a note of its algorithm and its observation wrappers, for :meth:`load`.
@@ -88,11 +84,11 @@ class SB3Agent:
         """
         if isinstance(self.model, ExportedModel):
             raise ValueError("this agent comes from an export, which cannot be trained further; export it again")
-        setattr(self.model, NOTE, {"algo": name_of(self.model), "recipe": self.recipe})
+        setattr(self.model, NOTE, note_of(self.model, self.recipe))
         content = io.BytesIO()
         self.model.save(content)
         remember(hashlib.sha256(content.getvalue()).hexdigest())
-        _write(Path(path), ".zip", content.getvalue())
+        write(Path(path), ".zip", content.getvalue())
 
     def export(self, path: str | Path) -> None:
         """Write what it takes to play, and no more: weights and a description, which :meth:`load` reads without trust.
@@ -100,10 +96,12 @@ class SB3Agent:
         Args:
             path: where; the ending is ``.npz``.
         """
-        _write(Path(path), ".npz", export(self.model, self.recipe))
+        write(Path(path), ".npz", export(self.model, self.recipe))
 
     @classmethod
-    def load(cls, path: str | Path, algo: str | None = None, *, trust: bool = False, **options: Any) -> SB3Agent:
+    def load(
+        cls, path: str | Path, algo: str | None = None, *, trust: bool = False, env: Any = None, **options: Any
+    ) -> SB3Agent:
         """The agent of a saved or exported model.
 
         Args:
@@ -111,17 +109,26 @@ class SB3Agent:
             algo: a name in :func:`ns_mab_gym.rl.algorithms`; only for files of the model's own ``save``.
             trust: whether a model that was not saved on this machine may be loaded, which can run any code that is in
                 it; an export needs no trust.
+            env: an environment, single or vector, on which ``agent.model.learn()`` goes on; the wrappers of the
+                training that it lacks are added. Not for exports.
             options: ``deterministic`` and ``name``.
         """
-        file = _found(path)
+        file = found(path)
         content, named = content_of(file), str(file)
         if is_export(content):
+            if env is not None:
+                raise ValueError(
+                    f"{named!r} is an export, which cannot be trained further; load the saved model (.zip)"
+                )
             return cls(read_export(content, named), **options)
         if not zipfile.is_zipfile(io.BytesIO(content)):
             raise ValueError(f"{named!r} is no model: neither saved by Stable-Baselines3 nor exported")
         vouched = getattr(file, "trusted", False) if trust is False else trust
         ensure_trusted(named, hashlib.sha256(content).hexdigest(), vouched)
-        return cls(_unpickled(content, algo, named), **options)
+        agent = cls(unpickled(content, algo, named), **options)
+        if env is None:
+            return agent
+        return cls(unpickled(content, algo, named, attach(agent.model, env, agent.recipe)), **options)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -168,6 +175,21 @@ class SB3Agent:
         self._first = False
         return int(arm)
 
+    def runs_at_once(self, env: gym.Env[Any, Any]) -> int:
+        """How many runs on this environment can be played together; 0 if each has to be played alone."""
+        plan = Plan.of(env)
+        fits = plan is not None and env.observation_space.shape == self.model.observation_space.shape
+        if plan is None or not fits or scores_of(self.model) is None:
+            return 0
+        return plan.runs_at_once() if self.deterministic or draws_are_known() else 0
+
+    def play_at_once(self, env: gym.Env[Any, Any], seeds: list[tuple[int, int]]) -> Iterator[Round]:
+        """The rounds of runs with these pairs of seeds, each as :meth:`act` plays it; only if they fit at once."""
+        plan, scores = Plan.of(env), scores_of(self.model)
+        assert plan is not None
+        assert scores is not None
+        return play_rounds(self.model, scores, Batch(plan, len(seeds)), seeds, self.deterministic)
+
     def observe(self, arm: int, reward: float) -> None:
         """Do nothing: the next observation contains the reward."""
 
@@ -187,41 +209,9 @@ class SB3Agent:
         shape = None if observation is None else np.shape(observation)
         if shape != wanted.shape:
             got = "none" if shape is None else f"one of shape {shape}"
+            how = f", with {in_words(self.recipe)}: agent.wrap(env) adds what it can" if self.recipe else ""
             raise ValueError(
                 f"the model was trained on observations of shape {wanted.shape} and got {got}; wrap the environment as "
-                f"in training, for example in ns_mab_gym.wrappers.WindowedStatistics with the same window"
+                f"in training{how}"
             )
         return np.asarray(observation)
-
-
-def _found(path: str | Path) -> str | Path:
-    """The path of a model; like Stable-Baselines3, without its ending if need be."""
-    bare = not os.path.isfile(path) and not Path(path).suffix and not isinstance(path, KeptFile)
-    return f"{path}.zip" if bare and os.path.isfile(f"{path}.zip") else path
-
-
-def _unpickled(content: bytes, algo: str | None, path: str) -> Any:
-    """The model in a file of Stable-Baselines3; this runs what is pickled there."""
-    if (named := algo or _noted_algorithm(content)) is None:
-        raise ValueError(f"{path!r} does not say of which algorithm it is; pass algo=, such as algo='ppo'")
-    kind = algorithm(named)
-    try:
-        return kind.load(io.BytesIO(content), device="cpu")
-    except Exception as error:  # whatever is pickled there
-        raise ValueError(f"{path!r} cannot be read as a model of Stable-Baselines3: {error}") from error
-
-
-def _noted_algorithm(content: bytes) -> str | None:
-    """The algorithm that :meth:`SB3Agent.save` noted, read without running anything; None if there is no such note."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            named = json.loads(archive.read("data"))[NOTE]["algo"]
-    except Exception:  # whatever is wrong with the file is said when it is loaded
-        return None
-    return named if isinstance(named, str) else None
-
-
-def _write(path: Path, ending: str, content: bytes) -> None:
-    file = path if path.suffix else path.with_name(path.name + ending)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, content)

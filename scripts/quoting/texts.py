@@ -33,6 +33,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "stored": study_cost_texts.stored,
     "tiny-units": study_cost_texts.tiny_units,
     "vector": speed_texts.vector,
+    "rl-simulate": speed_texts.rl_simulate,
     "recommended-windows": choice_texts.recommended_windows,
     "held-out": choice_texts.held_out,
     "leaderboard": choice_texts.leaderboard,

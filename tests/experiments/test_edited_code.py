@@ -212,6 +212,7 @@ UNITS = {
     "Late-v0 random": "wrappers.delay",
     f"{SMOOTH} sb3:path=model.npz": "rl.policy_export",
     f"{SMOOTH} sb3:path=model.zip": "rl.own_models",
+    f"{SMOOTH} sb3:path=model.npz,deterministic=true": "rl.batched_play",
 }
 # What only counts, or says that something is compiled, and the tables of names, which affect no result.
 NO_PART = {"agents", "envs", "worlds", "wrappers", "rl"}

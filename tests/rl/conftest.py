@@ -23,6 +23,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "maskable-ppo": {"n_steps": 32, "batch_size": 64, "n_epochs": 1},
     "trpo": {"n_steps": 32, "batch_size": 64},
     "qr-dqn": {"learning_starts": 32, "buffer_size": 500, "train_freq": 4, "policy_kwargs": {"n_quantiles": 5}},
+    "ars": {"n_delta": 2, "n_top": 1, "zero_policy": False},
 }
 
 

@@ -29,13 +29,8 @@ def make(**kwargs: Any) -> gym.Env[Any, Any]:
     return gym.make("NSBandit-Piecewise-v0", **(WORLD | kwargs))
 
 
-def test_quantiles_are_not_exported(model: Models) -> None:
-    with pytest.raises(ValueError, match="its policy, QRDQNPolicy, is not the standard one of 'qr-dqn'; save it with"):
-        export(model("qr-dqn"), [])
-
-
 @pytest.mark.parametrize("deterministic", [None, True])
-@pytest.mark.parametrize("algo", [algo for algo in rl.algorithms() if algo != "qr-dqn"])
+@pytest.mark.parametrize("algo", rl.algorithms())
 def test_an_export_plays_as_the_model_does(
     model: Models, tmp_path: Path, algo: str, deterministic: bool | None
 ) -> None:
