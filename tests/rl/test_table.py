@@ -97,7 +97,6 @@ OBSERVERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # w
         lambda env: gym_wrappers.TransformObservation(env, lambda x: x / 2, env.observation_space),
         lambda x: x / 2,
     ),
-    "dtype": (lambda env: gym_wrappers.DtypeObservation(env, np.float64), lambda x: x.astype(np.float64)),
     "flatten": (gym_wrappers.FlattenObservation, lambda x: x),
     "reshape": (lambda env: gym_wrappers.ReshapeObservation(env, (1, K + 2)), lambda x: x[None]),
 }
