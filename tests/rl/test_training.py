@@ -78,7 +78,7 @@ def die() -> None:
 
 
 def test_the_table_of_settings_is_tried() -> None:
-    assert SMALL.keys() == SETTINGS.keys() == set(rl.algorithms()) - {"ars"}  # it searches weights at random, far too slowly
+    assert SMALL.keys() == SETTINGS.keys() == set(rl.algorithms()) - {"ars"}  # which no command trains
 
 
 @pytest.mark.parametrize("algo", SMALL)
