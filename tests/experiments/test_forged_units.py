@@ -1,9 +1,12 @@
 """Unit files from somebody else: nothing in them is believed, and nothing is unpacked or used before it is checked."""
 
+import base64
 import copy
 import json
 import math
 import os
+import tracemalloc
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +18,10 @@ from unit_forging import at, forge, opened_up, place_of, rows_of, write
 
 from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.experiments import Store, footers
-from ns_mab_gym.experiments.footers import TooLargeError, packed
+from ns_mab_gym.experiments.footers import BrokenFileError, TooLargeError, packed
 from ns_mab_gym.experiments.parquet import to_parquet
 from ns_mab_gym.experiments.unit_details import PIECES
+from ns_mab_gym.experiments.unit_files import LARGEST_FOOTER, keys_of_file
 from ns_mab_gym.experiments.unit_jobs import compute
 from ns_mab_gym.experiments.units import units_of
 from ns_mab_gym.experiments.valid_runs import check_runs
@@ -389,15 +393,16 @@ def test_details_that_cannot_be_unpacked_are_set_aside(store, units, unit, told,
     assert_set_aside(store, units, unit, told)
 
 
-@pytest.mark.parametrize("depth", [10, 100_000])
-def test_details_that_are_deep_are_set_aside(store, units, unit, told, depth, monkeypatch):
+@pytest.mark.parametrize(("depth", "words"), [(10, "its details are others"), (100_000, "too deep or too large")])
+def test_details_that_are_deep_are_set_aside_in_spite_of_their_digest(store, units, unit, told, depth, words):
     table, index, _ = opened_up(store.path(unit))
-    monkeypatch.setattr(json, "dumps", lambda *_, dumps=json.dumps, **o: "[" * depth if o else dumps(*_))
-    details = packed([])
-    monkeypatch.undo()
-    footer = footers.Footer(np.zeros(1, np.uint64), [], details)
-    write(store.path(unit), table, json.dumps(index).encode(), footer.details)
+    details = base64.b64encode(zlib.compress(b"[" * depth + b"]" * depth))
+    keys = np.frombuffer(bytes.fromhex(index["units"]), ">u8").astype(np.uint64)
+    footer = footers.Footer(keys, index["rows"], details)
+    digest = footer.digest_with(table["round"].to_numpy(), table["regret"].to_numpy())
+    write(store.path(unit), table, json.dumps(index | {"digest": digest}).encode(), details)
     assert_set_aside(store, units, unit, told)
+    assert words in told[0]
 
 
 HOSTILE = [
@@ -465,8 +470,28 @@ def test_a_link_that_took_the_place_of_a_file_since_it_was_found_is_not_followed
 
 def test_a_file_that_is_larger_than_any_result_is_not_read(store, units, told):
     os.truncate(store.path(units[0]), 10**12)  # which takes no room on the disk
+    tracemalloc.start()
     assert store.load(units[0]) is None
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert len(told) == 1
+    assert most < 5e6
+
+
+@pytest.mark.parametrize(
+    ("size", "claimed"),
+    [(2**33, LARGEST_FOOTER - 7), (2**33, 2 * LARGEST_FOOTER), (1_000, 993), (1_000, 2**32 - 1), (8, 1)],
+)
+def test_a_footer_that_is_larger_than_one_can_be_is_not_read(tmp_path, size, claimed):
+    """Neither than any footer, nor than the file; the last eight bytes tell how long it is."""
+    path = tmp_path / "units.parquet"
+    path.touch()
+    os.truncate(path, size)
+    with path.open("r+b") as handle:
+        handle.seek(size - 8)
+        handle.write(claimed.to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(BrokenFileError, match="its footer is larger than one can be"):
+        keys_of_file(path)
 
 
 def test_hostile_unit_files_are_set_aside_or_hold_what_a_run_can_give(store, units, blocks, told, guests, watched):
