@@ -1,12 +1,15 @@
 """Files exist in full or not at all, under names that file systems and readers take, and nothing else is touched."""
 
+import ast
 import errno
 import os
 import stat
 import threading
+from pathlib import Path
 
 import pytest
 
+import ns_mab_gym
 from ns_mab_gym.files import is_temporary, refuse_links, remove_leftovers, write_atomically
 
 LONGEST = 255  # bytes of a name, on nearly every file system
@@ -106,3 +109,51 @@ def test_links_are_refused_in_words(tmp_path):
     refuse_links(tmp_path / "numbers.json")
     with pytest.raises(ValueError, match=r"model\.zip' is a link to another place; remove the link, or choose another"):
         refuse_links(tmp_path / "numbers.json", tmp_path / "model.zip")
+
+
+HOUSE = Path(ns_mab_gym.__file__).parent
+# Who opens files to write by himself, and why nothing is cut off or written through a link there.
+WRITERS = {
+    ("files", "temporary.open('xb')"): "the one place: a new name, which is renamed when the file is complete",
+    ("folder_lock", "open(path, 'a', opener=_without_following)"): "never written to; no link is followed",
+    ("policy_export", "np.savez(written"): "into memory",
+}
+METHODS = ("write_text", "write_bytes", "tofile", "to_csv", "to_parquet", "to_json", "to_html", "to_pickle")
+FUNCTIONS = ("np.save", "np.savez", "np.savez_compressed", "np.savetxt", "pq.write_table", "shutil.copy", "shutil.move")
+
+
+def written_by(call):
+    """How a call would write a file in place; None if it writes none."""
+    words, name = ast.unparse(call), getattr(call.func, "attr", getattr(call.func, "id", ""))
+    modes = [
+        each.value for each in [*call.args, *(key.value for key in call.keywords)] if isinstance(each, ast.Constant)
+    ]
+    opens = name == "open" and any(isinstance(mode, str) and set(mode) <= set("wax+bt") and mode for mode in modes)
+    method = isinstance(call.func, ast.Attribute) and name in METHODS
+    return words.split(", **")[0] if opens or method or ast.unparse(call.func) in FUNCTIONS else None
+
+
+def test_files_are_written_in_one_place():
+    """So what holds for that place, above, holds for reports, tables, figures, models and whatever comes next."""
+    files = [*HOUSE.rglob("*.py"), *(HOUSE / "agents").rglob("*.py")]
+    assert {"files", "tables", "style", "sb3_agent", "board_files", "kernel"} <= {file.stem for file in files}
+    found = {
+        (file.stem, words)
+        for file in files
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and (words := written_by(call)) is not None
+    }
+    assert found == WRITERS.keys(), "use write_atomically, or say in WRITERS why this is safe"
+
+
+@pytest.mark.parametrize(
+    ("line", "writes"),
+    [
+        ("open(path, 'w')", True), ("open(path, mode='ab')", True), ("path.open('xb')", True), ("open(path)", False),
+        ("open(path, 'rb')", False), ("path.open('rb')", False), ("path.open()", False), ("archive.open(name)", False),
+        ("path.write_text('x')", True), ("(folder / 'a').write_bytes(b'')", True), ("path.read_text()", False),
+        ("Path.write_bytes(path, b'')", True), ("frame.to_csv(path)", True), ("np.savez(path, a=1)", True),
+    ],
+)  # fmt: skip
+def test_writing_is_recognised(line, writes):
+    assert (written_by(ast.parse(line, mode="eval").body) is not None) is writes

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 
 from ..agents.core.arguments import known_parameters, shown
+from ..agents.core.parameter_types import typed
 from ..agents.core.registry import load_path, looks_like_path
 from ..means import as_means
 from ..worlds import catalogue
@@ -62,7 +63,7 @@ def _env_of_world(env: Any, kwargs: Mapping[str, Any]) -> gym.Env[Any, Any]:
     others = {key: value for key, value in kwargs.items() if key not in own}
     if "world" in others:
         raise TypeError(f"{shown(env)} is a world already; leave out world={shown(others['world'])}")
-    made = world or (env(**own) if isinstance(env, type) else catalogue.make(env, **own))
+    made = world or (typed(env, own, lambda: env(**own)) if isinstance(env, type) else catalogue.make(env, **own))
     return gym.make("NSBandit-v0", world=made, **others)
 
 

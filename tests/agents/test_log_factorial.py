@@ -28,3 +28,9 @@ def test_nothing_jumps_where_the_method_changes():
     for edge in (16.0, 255.0, 256.0):
         below, above = log_factorial(edge - 1e-9), log_factorial(edge + 1e-9)
         assert above - below == pytest.approx(2e-9 * math.log(edge + 0.5), abs=1e-12 * edge / 16)
+
+
+@pytest.mark.parametrize("n", [-1e-16, -0.5, -3.0, -7.25, -1e5 - 0.5, -1e300, -math.inf, math.nan])
+def test_below_zero_it_is_as_at_zero(n):
+    """Counts that rounding, or a forged state, made negative neither leave the table nor count up for ever."""
+    assert log_factorial(n) == 0.0

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from ns_mab_gym.agents.core import memory_limits
 from ns_mab_gym.agents.core.memory_limits import DoesNotFitError, available_memory, ensure_fits
 
 
@@ -28,3 +29,33 @@ def test_a_limit_of_the_shell_counts():
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({4 << 30}, {4 << 30}))\n{code}"
     said = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, check=True).stdout
     assert 0 < float(said) < 4 << 30
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "free", "told"),
+    [
+        ("5000\n", "3000\n", 2000, "2 kB"),
+        ("5000", "4100", 900, "900 bytes"),
+        ("5000", "5000", 0, "0 bytes"),
+        ("5000", "6000", -1000, "0 bytes"),  # as after the limit was lowered
+        ("max\n", "3000", None, ""),
+        (None, "3000", None, ""),
+        ("5000", None, None, ""),
+        ("", "", None, ""),
+    ],
+)
+@pytest.mark.parametrize("group", [0, 1])
+def test_a_limit_of_a_container_or_a_batch_job_counts(tmp_path, monkeypatch, limit, used, free, told, group):
+    """In either version of the files that tell it; without a limit, the machine's own memory counts."""
+    for name, content in (("limit", limit), ("used", used)):
+        if content is not None:
+            (tmp_path / name).write_text(content)
+    files, nothing = (str(tmp_path / "limit"), str(tmp_path / "used")), ("/nowhere/limit", "/nowhere/used")
+    assert len(memory_limits.CGROUPS) == 2
+    monkeypatch.setattr(memory_limits, "CGROUPS", (files, nothing) if group == 0 else (nothing, files))
+    monkeypatch.setattr(memory_limits, "_free_on_machine", lambda: 1e6)
+    assert available_memory() == (1e6 if free is None else free)
+    if free is not None:
+        monkeypatch.setattr(memory_limits, "SMALL", 0)
+        with pytest.raises(DoesNotFitError, match=rf"^a world would take 2 kB of memory, {told} are free; play less$"):
+            ensure_fits("a world", 2001, "play less")

@@ -20,6 +20,7 @@ from ns_mab_gym.agents.core.parameter_types import check_types
 from ns_mab_gym.experiments.parsing import experiment
 from ns_mab_gym.experiments.preflight import check_study
 from ns_mab_gym.experiments.study import Study
+from ns_mab_gym.play.resolving import as_env
 
 if TYPE_CHECKING:
     from somewhere import Unknown
@@ -189,3 +190,44 @@ def test_an_agent_without_checks_of_its_own_is_checked_all_the_same():
         Careless(3, steps=2.5)
     with pytest.raises(TypeError, match=r"share must be a number, got 'half'"):
         Careless(3, share="half")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CarelessWorld(worlds.Stationary):
+    """A world of a user's, who checks nothing."""
+
+    mirrored: bool = False
+    steps: int = 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CarelessLaw(rewards.Gaussian):
+    """A law of a user's, who checks nothing."""
+
+    mirrored: bool = False
+    steps: int = 3
+
+
+# how a world or a law of one's own is made or changed.
+CARELESS: dict[str, Callable[..., Any]] = {
+    "a world by its path": partial(worlds.make, f"{__name__}:CarelessWorld"),
+    "a world as a table": lambda **given: worlds.make({"name": f"{__name__}:CarelessWorld", **given}),
+    "a world from another": partial(worlds.make, CarelessWorld()),
+    "a world with changes": CarelessWorld().with_parameters,
+    "a world by its class": lambda **given: as_env(CarelessWorld, {"horizon": 9, **given}).unwrapped.world,
+    "a law by its path": partial(rewards.make, f"{__name__}:CarelessLaw"),
+    "a law as a table": lambda **given: rewards.make({"name": f"{__name__}:CarelessLaw", **given}),
+    "a law from another": partial(rewards.make, CarelessLaw()),
+}
+
+
+@pytest.mark.parametrize("door", CARELESS)
+def test_worlds_and_laws_without_checks_of_their_own_are_checked_all_the_same(door):
+    made = CARELESS[door](mirrored=True, steps=np.int64(4))
+    assert (made.mirrored, made.steps) == (True, 4)
+    for value in ("no", 1, None, [True], 0.0):
+        with pytest.raises(TypeError, match=r"^mirrored must be true or false, got .*; write mirrored=true or"):
+            CARELESS[door](mirrored=value)
+    for value in ("3", 3.0, True, None, [3], 2**64):
+        with pytest.raises(TypeError, match=r"^steps must be an integer, got "):
+            CARELESS[door](steps=value)

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import pytest
 from single_version import v1
 
-from ns_mab_gym.experiments import Store, StoreError, run
+from ns_mab_gym.experiments import Store, StoreError, folder_lock, run
 from ns_mab_gym.experiments.folder_lock import FolderLock
 from ns_mab_gym.workforce import hired
 
@@ -120,6 +120,29 @@ def test_a_store_that_could_not_be_opened_leaves_the_folder_free(tmp_path):
         Store(tmp_path, v1)
     (tmp_path / "units").unlink()
     Store(tmp_path, v1).close()
+
+
+@pytest.mark.parametrize("how", ["closed", "failed"])
+def test_the_next_store_has_the_folder_though_somebody_still_holds_the_file_open(tmp_path, monkeypatch, how):
+    """As a process does between being forked and letting go, or until it runs another program."""
+    usual, opened = folder_lock._opened, []
+
+    def noted(path):
+        handle = usual(path)
+        opened.append(os.dup(handle.fileno()))
+        return handle
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folder_lock, "_opened", noted)
+        if how == "closed":
+            Store(tmp_path, v1).close()
+        else:
+            patch.setattr(Store, "_prepare", lambda self: [][0])
+            with pytest.raises(IndexError):
+                Store(tmp_path, v1)
+    assert len(opened) == 1
+    Store(tmp_path, v1).close()
+    os.close(opened[0])
 
 
 def test_the_lock_of_a_store_that_was_forgotten_ends_with_it(tmp_path):

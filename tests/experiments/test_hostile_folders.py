@@ -152,6 +152,42 @@ def test_a_link_that_is_put_there_during_a_run_leads_nowhere_either(
 
 
 @pytest.mark.parametrize("kind", ["link to a folder", "link upwards"])
+@pytest.mark.parametrize("place", ["units", "aside"])
+def test_nothing_comes_back_through_such_a_link(tmp_path, small_study, engine, elsewhere, kind, place):
+    """Neither is a result moved to elsewhere, nor a file of the same name from there."""
+    unit, _ = units_of(small_study)
+    with Store(tmp_path / "out", v1, lambda line: None) as store:
+        store.save(unit, compute(unit, engine, None))
+        (elsewhere / "home" / store.path(unit).name).write_text("years of work")
+        store.tidy([])
+        put(kind, tmp_path / "out" / place, elsewhere)
+        before = state_of(elsewhere)
+        with pytest.raises(ValueError, match=r"is a link to another place; remove the link, or choose another folder"):
+            store.tidy([unit])
+    assert state_of(elsewhere) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "shared"])
+def test_what_takes_the_place_of_a_result_while_the_store_is_open_is_not_read(
+    tmp_path, small_study, engine, elsewhere, kind, together
+):
+    """It is neither followed nor waited for: the result is computed again."""
+    told, units = [], units_of(small_study)
+    results = [(unit, "v1", compute(unit, engine, None)) for unit in units]
+    with Store(tmp_path / "out", v1, told.append) as store:
+        for some in [results] if together else [[result] for result in results]:
+            store.take([unit for unit, _, _ in some], to_parquet(some))
+        put(kind, store.path(units[0]), elsewhere)
+        before = state_of(elsewhere)
+        assert store.load(units[0]) is None
+        assert len(told) == 1
+        store.save(units[0], results[0][2])
+        assert (store.load(units[0]).regret == results[0][2].regret).all()
+    assert state_of(elsewhere) == before
+
+
+@pytest.mark.parametrize("kind", ["link to a folder", "link upwards"])
 def test_the_folder_itself_may_be_a_link_to_another_disk(tmp_path, study, engine, progress, kind):
     (tmp_path / "disk").mkdir()
     (tmp_path / "out").symlink_to(tmp_path / "disk" if kind == "link to a folder" else "../" + tmp_path.name + "/disk")

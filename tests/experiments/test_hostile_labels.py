@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+import ns_mab_gym
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
 from ns_mab_gym.experiments.pictures import planned
 from ns_mab_gym.experiments.pipeline import Pipeline
@@ -38,6 +40,13 @@ def test_no_text_of_a_table_is_a_formula_and_every_number_is_a_number():
         if not FORMULA.match(text):
             assert row[0] == escaped(text)  # nothing else is changed
     assert [row[1] for row in rows[: len(numbers)]][:4] == ["-0.5", "5", "-7", "-1e-09"]
+
+
+def test_every_csv_is_written_there():
+    """What holds for ``csv_table`` so holds for summaries, detections and leaderboards, and for what comes next."""
+    written = re.compile(r"csv\.(writer|DictWriter)\b|\.to_csv\(")
+    modules = Path(ns_mab_gym.__file__).parent.rglob("*.py")
+    assert {file.stem for file in modules if written.search(file.read_text(encoding="utf-8"))} == {"spreadsheets"}
 
 
 def test_json_has_no_numbers_that_json_does_not_know():

@@ -8,6 +8,7 @@ from interrupting import FOREIGN, KILLED, REFUSED, fill_disk, interrupted, kill
 from single_version import v1
 from stored_tables import table_of
 
+from ns_mab_gym.choosing import reports
 from ns_mab_gym.choosing.reports import OWNER, own_folder
 from ns_mab_gym.experiments import Store, StoreError, run
 
@@ -134,3 +135,24 @@ def test_leftovers_are_removed_wherever_files_are_written(tmp_path, where):
         with pytest.raises(StoreError, match="another process is writing"):
             Store(tmp_path / "out", v1)
         assert left[0].exists()  # of whoever holds the lock
+
+
+@pytest.mark.parametrize("where", [".", "figures"])
+def test_so_are_those_of_a_comparison(tmp_path, monkeypatch, where):
+    """With the figures of an earlier one, and nothing else."""
+    monkeypatch.setattr(reports, "Board", lambda comparison: None)
+    monkeypatch.setattr(reports, "_write_folder", lambda board, folder: reports._clear(folder))
+    folder = tmp_path / "out"
+    (folder / "figures").mkdir(parents=True)
+    (folder / "README.txt").write_text(OWNER)
+    for name in (".ns-mab-gym-0123456789abcdef.part", ".regret.png.12.part", "mine.part", "notes.txt"):
+        (folder / where / name).write_bytes(b"half")
+    for name in ("regret.png", "regret.svg", "regret.pdf"):
+        (folder / "figures" / name).write_bytes(b"old")
+    reports.write_report(None, folder)
+    assert {path.name for path in (folder / where).iterdir() if path.is_file()} - {".lock", "README.txt"} == {
+        "mine.part",
+        "notes.txt",
+        *(["regret.pdf"] if where == "figures" else []),
+    }
+    assert [path.name for path in sorted((folder / "figures").glob("regret.*"))] == ["regret.pdf"]

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ns_mab_gym.agents.core import memory_limits
+from ns_mab_gym.agents.core.memory_limits import DoesNotFitError
 from ns_mab_gym.cli.evaluate_command import main as evaluate
 from ns_mab_gym.experiments import AgentEntry, Experiment, Store, Study, WorldEntry, code_versions, run
 from ns_mab_gym.experiments.arm_headers import arm_names
@@ -265,6 +267,22 @@ def test_a_kept_file_is_its_path_and_its_content(tmp_path):
     path.write_bytes(b"one")
     assert pickle.loads(pickle.dumps(file)).content == b"one"
     assert b"one" not in pickle.dumps(file)
+
+
+def test_a_file_that_does_not_fit_into_memory_is_not_read(tmp_path, monkeypatch):
+    """Neither when it is kept, nor when another process reads it again, nor to see whether it was changed."""
+    path = tmp_path / "means.csv"
+    path.write_bytes(b"small")
+    file = KeptFile(path)
+    sent = pickle.loads(pickle.dumps(file))
+    os.truncate(path, 10**12)  # which takes no room on the disk
+    monkeypatch.setattr(memory_limits, "available_memory", lambda: 1e9)
+    for read in (lambda: KeptFile(path), lambda: pinned(study_of(path)), lambda: sent.content, file.ensure_unchanged):
+        with pytest.raises(
+            DoesNotFitError, match=r"^the file '.*means.csv' would take 1 TB of memory, 1 GB are free; g"
+        ):
+            read()
+    assert file.content == b"small"
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path):

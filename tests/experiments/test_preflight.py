@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import ns_mab_gym as nsb
-from ns_mab_gym import agents
+from ns_mab_gym import agents, worlds
 from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.uniform import Random
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry
+from ns_mab_gym.experiments.parsing import experiment
 from ns_mab_gym.experiments.preflight import check_study
 
 TOLD: list[Knowledge] = []
@@ -81,3 +82,45 @@ def test_the_generic_loop_tells_an_agent_the_same_as_the_compiled_one():
     assert TOLD[-2:] == told
     assert compiled.parameters == generic.parameters
     assert [parameters["scale"] for parameters in generic.parameters] == [2.0, 2.0]
+
+
+RAISED = [
+    KeyError("x"),
+    ZeroDivisionError("by zero"),
+    RuntimeError("no"),
+    AttributeError("a"),
+    SystemExit(3),
+    MemoryError(),
+]
+
+
+class RaisingAgent:
+    """An agent of a user's, whose constructor fails in any way."""
+
+    def __init__(self, n_arms, which):
+        raise RAISED[which]
+
+    def reset(self, seed=None): ...
+    def act(self, observation=None): ...
+    def observe(self, arm, reward): ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaisingWorld(worlds.Stationary):
+    """Likewise a world."""
+
+    which: int = 0
+
+    def __post_init__(self):
+        raise RAISED[self.which]
+
+
+@pytest.mark.parametrize("which", range(len(RAISED)), ids=[type(error).__name__ for error in RAISED])
+@pytest.mark.parametrize("what", ["agent", "world"])
+def test_whatever_a_constructor_raises_is_told_with_its_owner(what, which):
+    own = f"{__name__}:Raising{what.capitalize()}:which={which}"
+    given = (["abrupt:horizon=50"], [own]) if what == "agent" else ([own], ["ts"])
+    with pytest.raises(ValueError, match=rf"^{what} '{own}'( on 'abrupt:horizon=50')?: ") as refused:
+        check_study(Study("", (experiment(*given),)))
+    assert "\n" not in str(refused.value)
+    assert isinstance(refused.value.__cause__, type(RAISED[which]))

@@ -2,8 +2,11 @@
 
 import os
 
+import pytest
 from asked_units import asked_one_by_one
 
+from ns_mab_gym.agents.core import memory_limits
+from ns_mab_gym.agents.core.memory_limits import DoesNotFitError
 from ns_mab_gym.experiments import AgentEntry, Experiment, Study, WorldEntry, paper_study
 from ns_mab_gym.experiments.units import Unit, blocks_of, units_of
 
@@ -88,3 +91,19 @@ def test_the_content_of_a_saved_model_is_part_of_the_identity(tmp_path):
         os.utime(model, (time, time))
         identities.add(unit.identity("v1"))
     assert len(identities) == 2
+
+
+@pytest.mark.parametrize("made", [units_of, lambda study: blocks_of(study.experiments[0], *pair_of(study))])
+def test_units_whose_results_do_not_fit_are_not_made(monkeypatch, made):
+    """Nobody may have looked at the study before: a run takes 8 bytes for each of 500 points, and some more."""
+    monkeypatch.setattr(memory_limits, "available_memory", lambda: 100e6)
+    worlds, agents = (WorldEntry.of("abrupt"),), (AgentEntry.of("ts"),)
+    fits, does_not = (Study("", (Experiment(worlds=worlds, agents=agents, runs=runs),)) for runs in (20_000, 25_000))
+    assert sum(unit.runs for unit in made(fits)) == 20_000
+    with pytest.raises(DoesNotFitError, match=r"^25,000 runs of each agent on each world would take 110 MB"):
+        made(does_not)
+
+
+def pair_of(study):
+    (experiment,) = study.experiments
+    return experiment.worlds[0], experiment.agents[0]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +12,9 @@ from setting_aside import assert_set_aside
 from unit_forging import forge, opened_up, write
 
 from ns_mab_gym.experiments import footers
-from ns_mab_gym.experiments.footers import TooLargeError, packed
+from ns_mab_gym.experiments.footers import BrokenFileError, TooLargeError, packed
 from ns_mab_gym.experiments.parquet import to_parquet
+from ns_mab_gym.experiments.unit_files import LARGEST_FOOTER, keys_of_file
 
 
 def grown(table):
@@ -65,8 +67,28 @@ def test_details_that_would_fill_the_memory_are_neither_read_nor_written(store, 
 
 def test_a_file_that_is_larger_than_any_result_is_not_read(store, units, told):
     os.truncate(store.path(units[0]), 10**12)  # which takes no room on the disk
+    tracemalloc.start()
     assert store.load(units[0]) is None
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert len(told) == 1
+    assert most < 5e6
+
+
+@pytest.mark.parametrize(
+    ("size", "claimed"),
+    [(2**33, LARGEST_FOOTER - 7), (2**33, 2 * LARGEST_FOOTER), (1_000, 993), (1_000, 2**32 - 1), (8, 1)],
+)
+def test_a_footer_that_is_larger_than_one_can_be_is_not_read(tmp_path, size, claimed):
+    """Neither than any footer, nor than the file; the last eight bytes tell how long it is."""
+    path = tmp_path / "units.parquet"
+    path.touch()
+    os.truncate(path, size)
+    with path.open("r+b") as handle:
+        handle.seek(size - 8)
+        handle.write(claimed.to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(BrokenFileError, match="its footer is larger than one can be"):
+        keys_of_file(path)
 
 
 def test_a_link_that_took_the_place_of_a_file_since_it_was_found_is_not_followed(store, units, told, tmp_path):
