@@ -2,6 +2,8 @@
 
 import os
 import signal
+import struct
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -49,5 +51,18 @@ class Deadly(Squares):
 
     def one(self, item):
         if item == 30:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().one(item)
+
+
+class TornOff(Squares):
+    """Dies once, in the middle of sending a result: the length of a message has arrived, and a part of the message."""
+
+    def one(self, item):
+        if item == 30 and self._first_time(item):
+            frame = sys._getframe()
+            while "result_queue" not in frame.f_locals:
+                frame = frame.f_back
+            os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 100_000) + b"only a part")
             os.kill(os.getpid(), signal.SIGKILL)
         return super().one(item)

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from shared_jobs import Deadly, Squares
+from shared_jobs import Deadly, Squares, TornOff
 
 from ns_mab_gym.workforce import Failed, WorkforceError, WorkforceLostError, dispatch, hired
 from ns_mab_gym.workforce import dispatching as rules
@@ -61,6 +61,13 @@ def test_an_item_that_kills_every_worker_fails_alone(crew, tmp_path):
     assert failure.item == 30
     assert failure.attempts > rules.DEATHS
     assert "the worker died 4 times with it" in failure.trouble.error
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_worker_that_dies_while_it_sends_a_result_costs_nothing(number, tmp_path):
+    with hired("processes", number) as crew:
+        assert done(crew, TornOff(tmp_path)) == (SQUARES, [])
+    assert list(tmp_path.glob("accident-*"))
 
 
 @pytest.mark.parametrize("crew", ELSEWHERE, indirect=True)
