@@ -1,5 +1,6 @@
 """What several test modules share: a small example of every world in the table, and hostile guests."""
 
+import signal
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -43,6 +44,14 @@ def names_left() -> Iterator[None]:
     for table, name in left:
         table.remove(name)
     assert not left, f"remove what was registered: {', '.join(name for _, name in left)}"
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C has its usual effect, also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ DIRECTIONS: dict[str, set[str]] = {
         "agents", "agents.core", "envs", "experiments", "figures", "files", "installed_versions", "play", "resampling",
         "runs", "workforce", "worlds",
     },
-    "rl": {"agents.core", "envs", "files", "kept_files", "play", "runs", "wrappers"},
+    "rl": {"agents.core", "envs", "files", "kept_files", "play", "wrappers"},
     "deep": {
         "choosing", "experiments", "files", "means", "play", "resampling", "rl", "run_intervals", "runs", "student_t",
         "theory", "worlds",

@@ -15,7 +15,8 @@ __all__ = ["RegretCallback"]
 class RegretCallback(BaseCallback):  # type: ignore[misc, unused-ignore]
     """Logs ``rollout/regret``: the mean regret of the last finished episodes, beside ``rollout/ep_rew_mean``.
 
-    It works with every algorithm and every vector environment whose infos have ``total_regret``::
+    It works with every vector environment whose infos have ``total_regret``, and with every algorithm but ARS, which
+    does not tell callbacks what happens::
 
         model.learn(100_000, callback=rl.RegretCallback())
 
@@ -33,6 +34,11 @@ class RegretCallback(BaseCallback):  # type: ignore[misc, unused-ignore]
 
     def _on_step(self) -> bool:
         """Remember the regret of the episodes that ended in this step."""
+        if "dones" not in self.locals:
+            raise ValueError(
+                f"{type(self.model).__name__} does not tell callbacks what happens in a step, so that no regret can be "
+                f"logged; wrap its environment in ns_mab_gym.wrappers.RecordRegret, which remembers it"
+            )
         for i in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][i]
             if "total_regret" not in info:

@@ -71,6 +71,7 @@ def test_the_same_command_trains_nothing_again_and_further_seeds_are_added(
     assert len(numbers(tmp_path / "out")["results"]["held-out instances"][0]["by_seed"]) == 2
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_saves_and_the_same_command_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ SOME = {
     **{f"rl/{name}.py": MODELS for name in ("sb3_agent", "policy_export", "policy_shapes", "own_models", "recipe")},
     **{f"wrappers/{name}.py": MODELS for name in ("delay", "memory", "last_rounds", "windowed_statistics")},
     "rl/training.py": set(),
-    "envs/vector.py": set(),
+    "envs/vector.py": MODELS,  # all runs of a model at once
     "experiments/identity.py": set(),
     "figures/style.py": set(),
 }

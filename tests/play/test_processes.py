@@ -9,7 +9,7 @@ import signal
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -164,14 +164,6 @@ def test_a_process_that_dies_is_an_error_that_says_what_to_do(cell):
     ):
         nsb.simulate(WORLD, agent, runs=6, n_jobs=2)
     assert multiprocessing.active_children() == []
-
-
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Ctrl-C has its usual effect, also where the tests run in the background of a shell, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("eager", "ctrl_c")

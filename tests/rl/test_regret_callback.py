@@ -41,7 +41,7 @@ class Counting(VecEnvWrapper):  # type: ignore[misc, unused-ignore]
         return np.array(self.regrets[:finished]).reshape(-1, HORIZON, self.num_envs).sum(axis=1)
 
 
-@pytest.mark.parametrize("algo", SMALL)
+@pytest.mark.parametrize("algo", [algo for algo in SMALL if algo != "ars"])
 @pytest.mark.parametrize("native", [True, False])
 def test_every_algorithm_logs_the_mean_regret_of_finished_episodes(algo: str, native: bool, tmp_path: Path) -> None:
     envs = Counting(
@@ -63,6 +63,12 @@ def test_every_algorithm_logs_the_mean_regret_of_finished_episodes(algo: str, na
 def test_envs_without_regret_are_named_with_the_way_out() -> None:
     model = rl.algorithm("a2c")("MlpPolicy", gym.make("CartPole-v1"), device="cpu", seed=0, **SMALL["a2c"])
     with pytest.raises(ValueError, match=r'needs info\["total_regret"\].*wrappers\.RecordRegret adds it'):
+        model.learn(200, callback=rl.RegretCallback())
+
+
+def test_an_algorithm_that_tells_nothing_is_named_with_the_way_out() -> None:
+    model = rl.algorithm("ars")("LinearPolicy", vector_env(), device="cpu", seed=0, **SMALL["ars"])
+    with pytest.raises(ValueError, match=r"ARS does not tell callbacks .* wrap its environment in .*RecordRegret"):
         model.learn(200, callback=rl.RegretCallback())
 
 

@@ -81,6 +81,7 @@ def test_the_table_of_settings_is_tried() -> None:
     assert SMALL.keys() == SETTINGS.keys() == set(rl.algorithms()) - {"ars"}  # which no command trains
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("algo", SMALL)
 def test_an_interrupted_training_ends_with_the_same_weights(
     algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -115,6 +116,7 @@ def test_another_seed_gives_other_weights() -> None:
     assert any((one[name] != other[name]).any() for name in one)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_after_the_last_rollout_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, saved = train(training()), tmp_path / "checkpoint"
     interrupt(monkeypatch, 300, press_ctrl_c)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quiet_progress import Quiet
 
 import ns_mab_gym as nsb
 from ns_mab_gym import rl
@@ -26,7 +27,6 @@ from ns_mab_gym.kept_files import KeptFile
 from ns_mab_gym.rl import own_models
 
 from .conftest import WORLD
-from .test_experiments import Silent
 
 Models = Callable[[str], Any]
 ID = "NSBandit-Piecewise-v0"
@@ -93,7 +93,7 @@ def test_a_study_refuses_it_too_and_its_description_cannot_trust(
     assert "pass trust=True, or --trust-models" in capsys.readouterr().err
     study = Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=1),))
     with Store(tmp_path / "store", code_versions(print)) as store:
-        [failure] = run(study, store, nsb.simulate, Silent()).failures  # type: ignore[arg-type]
+        [failure] = run(study, store, nsb.simulate, Quiet()).failures  # type: ignore[arg-type]
     assert "not saved on this" in failure.error
     (tmp_path / "mine.toml").write_text(f'worlds = ["{WORDS}"]\nagents = [{{agent="sb3", path="{path}", trust=true}}]')
     for described in (
@@ -118,7 +118,7 @@ def test_who_trusts_it_can_play_it(foreign: Any, tmp_path: Path, capsys: pytest.
     mark.rmdir()
     study = pinned(Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=1),)), trust_models=True)
     with Store(tmp_path / "store", code_versions(print)) as store:
-        assert len(run(study, store, nsb.simulate, Silent()).computed) == 1  # type: ignore[arg-type]
+        assert len(run(study, store, nsb.simulate, Quiet()).computed) == 1  # type: ignore[arg-type]
     for odd in ("yes", 1, None):
         with pytest.raises(TypeError, match="trust must be True or False"):
             rl.SB3Agent.load(path, trust=odd)  # type: ignore[arg-type]
@@ -201,7 +201,7 @@ def test_a_model_that_is_replaced_during_a_run_is_played_as_it_was(model: Models
     def played(simulate: Callable[..., Any]) -> tuple[int, Any]:
         study = Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=2),))
         with Store(tmp_path / "store", code_versions(print)) as store:
-            outcome = run(study, store, simulate, Silent())  # type: ignore[arg-type]
+            outcome = run(study, store, simulate, Quiet())  # type: ignore[arg-type]
             return len(outcome.computed), load(store, outcome.units[0]).regret
 
     alone = {
