@@ -109,8 +109,9 @@ def _end_pool(pool: Any) -> None:
     """End a pool and its process, whatever that is doing."""
     manager, results = pool._executor_manager_thread, pool._result_queue
     for process in list((pool._processes or {}).values()):
-        with suppress(OSError):  # it is gone already
-            os.kill(process.pid, KILL)
+        if process.is_alive():  # else its number may be another's by now
+            with suppress(OSError):
+                os.kill(process.pid, KILL)
     pool.shutdown(wait=False, kill_workers=True)
     if manager is not None:
         manager.join(LOOK)
