@@ -113,9 +113,14 @@ class RoundsAhead:
         if self._mu.shape[0] == 0:
             self._mu = np.zeros((self._rows, *self._shape))
             self._best = np.zeros((self._rows, self._shape[0]), np.int64)
-        for i, t in zip(envs.tolist(), rounds[envs].tolist(), strict=True):
-            coming = self.instances[i][t : t + ahead]
-            self._mu[first : first + len(coming), i] = coming
+        if whole and self._together:
+            t = rounds.item(0)
+            coming = [means[t : t + ahead] for means in self.instances]
+            np.stack(coming, axis=1, out=self._mu[first : first + len(coming[0])])
+        else:
+            for i, t in zip(envs.tolist(), rounds[envs].tolist(), strict=True):
+                rows = self.instances[i][t : t + ahead]
+                self._mu[first : first + len(rows), i] = rows
         if whole:
             self._mu[first:].argmax(axis=2, out=self._best[first:])
         else:
