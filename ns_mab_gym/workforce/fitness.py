@@ -90,9 +90,12 @@ def check_fitness(needs: Needs | Callable[[], Needs]) -> None:
 
 
 def ensure_all_fit(crew: Crew, needs: Needs) -> None:
-    """Ask every worker that is there what it lacks; raises an :class:`UnfitWorkerError` if one lacks something."""
+    """Ask every worker that is there what it lacks; raises an :class:`UnfitWorkerError` if one lacks something.
+
+    A worker that has gone meanwhile lacks nothing. If it comes back, it is asked again with its first task.
+    """
     for worker, answer in sorted(crew.everywhere(answered, needs).items()):
-        if answer:
+        if answer and not isinstance(answer, OSError):
             raise UnfitWorkerError(_refusal(worker, answer if isinstance(answer, list) else [_said(answer)]))
 
 

@@ -105,6 +105,7 @@ class Asked(Crew):
             "worker b would not compute what this machine does: numpy 1 instead of 2; no module mine; ",
         ),
         ({"a": ModuleNotFoundError("No module named 'ns_mab_gym'")}, "does: ModuleNotFoundError: No module named"),
+        ({"a": OSError("connection closed"), "b": ["numpy 1 instead of 2"]}, "worker b would not compute"),
     ],
 )
 def test_every_worker_is_asked_before_the_work(answers, words):
@@ -113,3 +114,8 @@ def test_every_worker_is_asked_before_the_work(answers, words):
     assert words in str(caught.value)
     ensure_all_fit(Asked({"a": [], "b": []}), needs_of({}))
     ensure_all_fit(Asked({}), needs_of({}))
+
+
+@pytest.mark.parametrize("error", [OSError("connection closed"), TimeoutError(), ConnectionResetError()])
+def test_a_worker_that_dies_while_it_is_asked_is_not_asked_further(error):
+    ensure_all_fit(Asked({"a": error, "b": []}), needs_of({}))
