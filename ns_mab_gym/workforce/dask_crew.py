@@ -17,6 +17,7 @@ __all__ = ["DaskCrew", "connected", "started_here"]
 
 CONNECTING = 10  # seconds
 LOOK = 2.0  # seconds between two looks at who is there
+ASKING = 15  # seconds that workers are given to say what they lack
 CLOSING = 5  # seconds that workers are given to end
 ENVIRON = "distributed.nanny.pre-spawn-environ"
 # Dask has workers give freed memory back at once. An instance takes megabytes, and then half as long again to draw.
@@ -65,8 +66,9 @@ class DaskCrew(Crew):
                 there.cancel()
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
-        """Have a function called by every worker that is there."""
-        return dict(self._asked(self.client.run, function, *arguments, on_error="return"))
+        """Have a function called by every worker that is there; who does not answer is given an OSError as answer."""
+        workers = list(self._asked(self.client.nthreads))
+        return dict(self._asked(self.client.sync, _answers, self.client, workers, function, arguments))
 
     def _asked(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """What the scheduler answers; a :class:`WorkforceLostError` if it does not."""
@@ -97,6 +99,19 @@ class DaskCrew(Crew):
         if self._own is not None:
             with suppress(OSError, TimeoutError):  # the other side is gone already
                 self._own.close()
+
+
+async def _answers(client: Any, workers: list[str], function: Callable[..., Any], arguments: Any) -> dict[str, Any]:
+    """Ask all workers at once, and wait for none of them for ever: one may stand still."""
+
+    async def answer_of(worker: str) -> Any:
+        asked = client.run(function, *arguments, workers=[worker], on_error="return", asynchronous=True)
+        try:
+            return (await asyncio.wait_for(asked, ASKING))[worker]
+        except (OSError, TimeoutError, KeyError) as error:
+            return OSError(f"no answer from {worker} ({_reason(error)})")
+
+    return dict(zip(workers, await asyncio.gather(*map(answer_of, workers)), strict=True))
 
 
 async def _hand_on(client: Any, there: Any, task: Future[Any], gone: str) -> None:

@@ -129,6 +129,23 @@ def test_a_dask_client_of_the_users_stays_open(cluster, tmp_path):
         assert client.submit(int, 3).result() == 3
 
 
+def test_a_worker_that_stands_still_is_not_waited_for_when_all_are_asked(cluster, tmp_path, monkeypatch):
+    from ns_mab_gym.workforce import dask_crew
+
+    monkeypatch.setattr(dask_crew, "ASKING", 2)
+    monkeypatch.setattr(rules, "PATIENCE", 1.0)
+    workers = [cluster.add_worker(), cluster.add_worker()]
+    with hired("dask", scheduler=cluster.address) as crew:
+        crew.client.wait_for_workers(2, timeout=60)
+        workers[0].send_signal(signal.SIGSTOP)
+        answers = list(crew.everywhere(os.getpid).values())
+        assert workers[1].pid in answers
+        [other] = [answer for answer in answers if answer != workers[1].pid]
+        assert isinstance(other, OSError)
+        assert "no answer from tcp://" in str(other)
+        assert done(crew, Squares(tmp_path)) == (SQUARES, [])
+
+
 def test_workers_come_and_go_while_the_work_is_done(cluster, tmp_path):
     """There is none at first; one comes, is killed in mid-work, and another one takes over."""
     told = []
