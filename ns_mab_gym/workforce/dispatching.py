@@ -13,13 +13,17 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from .crew import Crew, WorkforceLostError
@@ -84,12 +88,36 @@ def dispatch(
         waiting: called from time to time while there is no worker at all.
     """
     desk = Desk(crew, job, items, retries, waiting)
+    with _noted_ctrl_c() as pressed:
+        try:
+            while desk.open:
+                if pressed:
+                    raise KeyboardInterrupt
+                desk.hand_out()
+                yield from desk.take_in()
+        finally:
+            desk.cancel()
+
+
+@contextmanager
+def _noted_ctrl_c() -> Iterator[list[int]]:
+    """Note Ctrl-C as well as raise its KeyboardInterrupt, which Python drops if it comes while an object is deleted."""
+    pressed: list[int] = []
+    here = threading.current_thread() is threading.main_thread()
+    if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield pressed
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
     try:
-        while desk.open:
-            desk.hand_out()
-            yield from desk.take_in()
+        yield pressed
     finally:
-        desk.cancel()
+        if signal.getsignal(signal.SIGINT) is note:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Desk(Generic[T]):

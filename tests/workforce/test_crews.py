@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
+from contextlib import suppress
 from multiprocessing import get_context
 
 import numpy as np
@@ -98,6 +99,17 @@ def test_workers_keep_the_memory_of_one_instance_for_the_next(crew):
     needed = 500_000 * 8 // resource.getpagesize()  # by one array
     crew.everywhere(pages_taken_anew)
     assert all(pages < 2 * needed for pages in crew.everywhere(pages_taken_anew).values())
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_is_heard_also_if_its_error_is_dropped(tmp_path):
+    """As Python drops it while it deletes an object."""
+    with hired("threads", 2) as crew, pytest.raises(KeyboardInterrupt):
+        for _ in dispatch(crew, Squares(tmp_path), range(NUMBER)):
+            with suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_executor_of_the_users_stays_open(tmp_path):
