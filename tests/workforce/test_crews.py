@@ -10,7 +10,6 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
-from contextlib import suppress
 from multiprocessing import get_context
 
 import numpy as np
@@ -101,14 +100,18 @@ def test_workers_keep_the_memory_of_one_instance_for_the_next(crew):
     assert all(pages < 2 * needed for pages in crew.everywhere(pages_taken_anew).values())
 
 
+def pressed_in_vain(crew, job):
+    for _ in dispatch(crew, job, range(NUMBER)):
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_is_heard_also_if_its_error_is_dropped(tmp_path):
     """As Python drops it while it deletes an object."""
     with hired("threads", 2) as crew, pytest.raises(KeyboardInterrupt):
-        for _ in dispatch(crew, Squares(tmp_path), range(NUMBER)):
-            with suppress(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(1)
+        pressed_in_vain(crew, Squares(tmp_path))
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
