@@ -8,6 +8,7 @@ from .availability import ArmAvailability
 from .delay import DelayedRewards
 from .last_rounds import LastRounds, VectorLastRounds
 from .record_regret import RecordRegret, VectorRecordRegret
+from .regret_as_reward import RegretAsReward, VectorRegretAsReward
 from .standardize import StandardizeReward, VectorStandardizeReward
 from .windowed_statistics import VectorWindowedStatistics, WindowedStatistics
 
@@ -16,9 +17,11 @@ __all__ = [
     "DelayedRewards",
     "LastRounds",
     "RecordRegret",
+    "RegretAsReward",
     "StandardizeReward",
     "VectorLastRounds",
     "VectorRecordRegret",
+    "VectorRegretAsReward",
     "VectorStandardizeReward",
     "VectorWindowedStatistics",
     "WindowedStatistics",

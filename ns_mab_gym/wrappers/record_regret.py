@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 from ..agents.core.arguments import positive_int
 from .memory import BoolArray, FloatArray, VectorWrapper
+from .reported_regret import regret_in, rounds_regret
 
 __all__ = ["RecordRegret", "VectorRecordRegret"]
 
@@ -86,7 +87,7 @@ class RecordRegret(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Pull an arm and add its regret."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self._ledger.add(np.array([_regret_in(info, self.env)], np.float64))
+        self._ledger.add(np.array([regret_in(info, self.env)], np.float64))
         if terminated or truncated:
             self._ledger.finish(np.ones(1, np.bool_))
         return observation, reward, terminated, truncated, self._with_sums(info)
@@ -132,29 +133,11 @@ class VectorRecordRegret(VectorWrapper, RecordConstructorArgs):
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         over = np.asarray(terminations | truncations)
         began = self._over & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
-        ended = over & ("final_info" in infos)
-        self._ledger.add(self._regrets(infos, ended, ~(began | ended)))
+        self._ledger.add(rounds_regret(self.env, infos, over, self._over))
         self._ledger.clear(began)
         self._ledger.finish(over)
         if "final_info" in infos:
-            infos = infos | {"final_info": self._with_sums(infos["final_info"], ended)}
-            self._ledger.clear(ended)
+            infos = infos | {"final_info": self._with_sums(infos["final_info"], over)}
+            self._ledger.clear(over)
         self._over = over
         return observations, rewards, terminations, truncations, self._with_sums(infos, np.ones_like(over))
-
-    def _regrets(self, infos: dict[str, Any], ended: BoolArray, played: BoolArray) -> FloatArray:
-        """The regret of the round that each sub-environment played: where an episode ended, it is in the final info."""
-        regrets = np.zeros(self.num_envs)
-        for source, envs in ((infos.get("final_info", {}), ended), (infos, played)):
-            if envs.any():
-                regrets[envs] = np.asarray(_regret_in(source, self.env))[envs]
-        return regrets
-
-
-def _regret_in(info: dict[str, Any], env: Any) -> Any:
-    if "regret" not in info:
-        raise TypeError(
-            f'{env} does not report info["regret"], only {sorted(info)}; RecordRegret needs the regret of each round, '
-            f"as the environments of this package report it"
-        )
-    return info["regret"]

@@ -72,7 +72,7 @@ def test_an_env_of_others_gets_totals() -> None:
 def test_an_env_without_regret_is_refused_with_what_it_reports() -> None:
     env = wrappers.RecordRegret(gym.make("CartPole-v1"))
     env.reset(seed=0)
-    with pytest.raises(TypeError, match=r'does not report info\["regret"\], only \[\]; RecordRegret needs'):
+    with pytest.raises(TypeError, match=r'does not report info\["regret"\], only \[\]; this wrapper needs'):
         env.step(0)
 
 
