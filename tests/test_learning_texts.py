@@ -49,6 +49,9 @@ def test_a_sentence_says_who_wins_where() -> None:
     from quoting.learning_outcomes import outcomes
 
     lost = {"kl-ucb, tuned": "loses", "sw-ucb, tuned": "loses", "oracle-restart": "loses"}
+    assert outcomes({"jumps": world({"PPO": dict.fromkeys(RIVALS, "open")})}) == [
+        "PPO: on jumps, not to be told from any of 4 rivals."
+    ]
     worlds = {
         "jumps": world({"PPO": {"oracle-restart": "loses"}, "DQN": lost}),
         "walks": world({"PPO": {}, "DQN": {"kl-ucb": "loses", "sw-ucb": "open"}}),

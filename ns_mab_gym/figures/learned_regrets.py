@@ -92,8 +92,8 @@ def _draw(axes: Axes, agents: Sequence[FinalRegret], rows: Sequence[str]) -> Non
     highest = _highest(agents)
     axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, highest))  # there is no regret below 0
     axes.grid(axis="x")
-    for height in range(len(rows)):
-        axes.axhline(height, color=FAINT, linewidth=0.4, zorder=0)
+    for row in range(len(rows)):
+        axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
     if rivals := [each.mean for each in agents if each.kind in SHIFTS]:
         axes.axvline(min(rivals), color=MUTED, linewidth=0.9, linestyle=":", zorder=1)
     for each in agents:

@@ -60,6 +60,8 @@ def _outcome(algorithm: str, rivals: Sequence[Row]) -> str:
     )
     if len(won) == len(rivals):
         return f"less regret than all {len(rivals)} rivals"
+    if not won and not lost:
+        return f"not to be told from any of {len(rivals)} rivals"
     others = f" and {len(lost) - 1} others" if len(lost) > 2 else " and 1 other" if len(lost) == 2 else ""
     more = f"{called(strongest(lost))}{others}" if lost else "none"
     return f"less regret than {len(won) or 'none'} of {len(rivals)} rivals, more than {more}"

@@ -111,7 +111,11 @@ def test_all_end_with_the_process_that_started_them(
         assert len(children) >= 2
         os.kill(started.pid, number)
         started.wait(60)
-        wait_for(lambda: not any(map(is_alive, children)))
+        try:
+            wait_for(lambda: not any(map(is_alive, children)))
+        finally:
+            for child in filter(is_alive, children):
+                os.kill(child, signal.SIGKILL)
     assert all(place.checkpoint.is_file() for place in places)
 
 
