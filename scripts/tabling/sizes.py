@@ -56,7 +56,7 @@ class Size:
     @property
     def worlds(self) -> dict[str, WorldEntry]:
         """The worlds, by what tables call them."""
-        size = {"n_arms": self.arms, "horizon": self.horizon}
+        size: dict[str, Any] = {"n_arms": self.arms, "horizon": self.horizon}
         return {name: WorldEntry.of("NSBandit-v0", **given, **size) for name, given in WORLDS.items()}
 
     def training(self, algorithm: str, world: str, seed: int) -> Training:
