@@ -1,144 +1,83 @@
 """Measure where learning wins: families of random worlds × algorithms × training seeds, beside the zoo.
 
-python scripts/deep_table.py                     # everything, into results/deep: hours; the same command goes on
-python scripts/deep_table.py --quick             # the same with tiny numbers, into results/deep-quick, in minutes
-python scripts/deep_table.py --write             # and put the figures into docs/figures.json, the picture beside it
+python scripts/deep_table.py --jobs 2            # everything, into results/deep: hours; the same command goes on
+python scripts/deep_table.py --quick             # the same with tiny numbers, into results/deep-quick, in a minute
+python scripts/deep_table.py --jobs 2 --write    # and put figures and picture into docs/, and write the pages
 
-Each pair of a world and an algorithm is a training of its own, as `ns-mab-gym train` makes it, in a folder of its own.
+Each model is trained in a process of its own, as `ns-mab-gym train` would, into WORLD/ALGORITHM/seed-N. Then all models
+of a world and the rivals, which are tuned once, play the same held-out instances; WORLD/numbers.json has the outcome.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from quoting import figures_file
+import torch
+from quoting import deep_picture, figures_file, pages
+from tabling.measuring import compared, trained
+from tabling.sizes import QUICK, WHOLE, Size
 
-from ns_mab_gym.cli.door import GONE_WELL, leave
-from ns_mab_gym.cli.train_command import main as train
-from ns_mab_gym.deep.held_out import HELD_OUT
-from ns_mab_gym.figures.learned_regrets import FinalRegret, learned_regrets_figure
+from ns_mab_gym.cli import door
 from ns_mab_gym.figures.style import save_as
-from ns_mab_gym.student_t import t_quantile
 
-PICTURE = figures_file.ROOT / "docs" / "deep-table.png"
-
-
-class Size(NamedTuple):
-    """How much is measured.
-
-    Attributes:
-        horizon: T of every world.
-        timesteps: steps of each model, by algorithm with its settings.
-        runs: held-out runs of every agent.
-        tuning_runs: runs for tuning each rival.
-        seeds: of training.
-        rivals: their names; the usual ones if there are none.
-    """
-
-    horizon: int
-    timesteps: Mapping[str, str]
-    runs: int
-    tuning_runs: int
-    seeds: Sequence[str] = ("0", "1", "2")
-    rivals: Sequence[str] = ()
-
-
-WORLDS = {
-    "piecewise": "piecewise:n_arms=5,horizon={},changes=4",
-    "random walk": "random-walk:n_arms=5,horizon={},step=0.02",
-    "mixed": "mixed:n_arms=5,horizon={},jumping=2,changes=4,step=0.01",
-}
-WHOLE = Size(1_000, {"ppo": "5e6", "dqn": "3e6", "recurrent-ppo": "3e6"}, 200, 2_000)
-TINY = {"n_envs": 4, "n_steps": 32, "batch_size": 64, "n_epochs": 1}
-IN_SHORT = ",".join(f"{name}={value}" for name, value in TINY.items())
-QUICK = Size(
-    50,
-    {f"ppo:{IN_SHORT}": "256", "dqn:n_envs=4,learning_starts=64,buffer_size=500": "256",
-     f"recurrent-ppo:{IN_SHORT},lstm_hidden_size=8": "256"},
-    5, 20, ("0", "1"), ("sw-ucb", "random"),
-)  # fmt: skip
+PICTURE = "deep-table.png"
+STOPPED = "stopped; what was trained is saved, and the same command goes on"
 
 
 def main() -> int:
     """Train and compare what is asked for, then write the figures; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="folder of results (results/deep, or results/deep-quick)")
+    parser = door.Parser("deep_table.py", __doc__ or "", ("--jobs 2", "--quick --jobs 2"))
+    parser.add_argument("--out", type=door.path, help="folder of results (results/deep, or results/deep-quick)")
+    parser.add_argument("--jobs", type=door.jobs, default=1, help="models that are trained at once (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="tiny numbers, to see that it works")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/figures.json, and the picture")
-    options = parser.parse_args()
+    parser.add_argument("--write", action="store_true", help="put figures and picture into docs/, and write the pages")
+    return door.closing(parser, None, _measure, interrupted=STOPPED)
+
+
+def _measure(options: argparse.Namespace) -> Iterator[str]:
     if options.quick and options.write:
-        parser.error("--quick measures nothing that is worth writing: leave out --quick or --write")
+        raise ValueError("--quick measures nothing that is worth writing; leave out --quick or --write")
     size = QUICK if options.quick else WHOLE
-    out = options.out or Path("results/deep-quick" if options.quick else "results/deep")
-    found: dict[str, dict[str, Any]] = {}
-    for world, words in WORLDS.items():
-        for algo in size.timesteps:
-            folder = out / f"{world.replace(' ', '-')}-{algo.partition(':')[0]}"
-            print(f"\n== {world}, {algo}", flush=True)
-            if (
-                code := train(_arguments(words.format(size.horizon), algo, size, folder), "deep_table.py")
-            ) != GONE_WELL:
-                return code
-            found.setdefault(world, {})[algo.partition(":")[0]] = _read(folder)
-    figures = {world: _of_world(rows) for world, rows in found.items()}
-    save_as(_picture(figures), out / "deep-table.png")
-    print(f"\n{out / 'deep-table.png'} shows all of them")
+    out: Path = options.out or Path("results/deep-quick" if options.quick else "results/deep")
+    torch.set_num_threads(1)  # so small networks gain nothing from more
+    models = {}
+    for name, model in trained(size, out, options.jobs):
+        models[name] = model
+        yield f"{name}: {model.steps:,} steps in {model.seconds:,.0f} s"
+    worlds = {}
+    for world, numbers in compared(size, out, models):
+        worlds[world] = numbers
+        yield f"{world}: tuned and played in {numbers['seconds']:,.0f} s"
+    figures = _figures(size, worlds)
+    save_as(deep_picture.picture(figures), out / PICTURE)
+    yield f"{out / PICTURE} shows all of them"
     if options.write:
-        figures_file.put("deep-table", "python scripts/deep_table.py --write", {"size": size._asdict(), **figures})
-        save_as(_picture(figures), PICTURE)
-    return GONE_WELL
+        yield from _write(figures, options.jobs)
 
 
-def _arguments(world: str, algo: str, size: Size, folder: Path) -> list[str]:
-    words = ["--env", world, "--algo", algo, "--timesteps", size.timesteps[algo], "--runs", str(size.runs)]
-    words += ["--tuning-runs", str(size.tuning_runs), "--seed", *size.seeds, "--out", str(folder)]
-    return [*words, *(["--agents", *size.rivals] if size.rivals else [])]
+def _figures(size: Size, worlds: dict[str, Any]) -> dict[str, Any]:
+    about = {"arms": size.arms, "horizon": size.horizon, "runs": size.runs, "tuning_runs": size.tuning_runs}
+    rounded: dict[str, Any] = _rounded({**about, "seeds": list(size.seeds), "worlds": worlds})
+    return rounded
 
 
-def _read(folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))["results"][HELD_OUT]
-    return rows
+def _rounded(value: Any) -> Any:
+    """The same with six digits of every number, which nobody quotes more of."""
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def _of_world(by_algo: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
-    """The models of a world, and the rivals, which play the same runs beside each of them."""
-    first = next(iter(by_algo.values()))
-    return {
-        "models": [rows[0] for rows in by_algo.values()],
-        "rivals": [
-            {
-                **{key: row[key] for key in ("agent", "runs", "regret", "se", "parameters", "steps", "seconds")},
-                "learning": {algo: _against(rows, row["agent"]) for algo, rows in by_algo.items()},
-            }
-            for row in first[1:]
-        ],
-    }
-
-
-def _against(rows: Sequence[dict[str, Any]], rival: str) -> dict[str, Any]:
-    """By how much a rival exceeds the models of one algorithm, and whether learning wins."""
-    row = next(each for each in rows if each["agent"] == rival)
-    return {key: row[key] for key in ("more", "low", "high", "learning")}
-
-
-def _picture(figures: Mapping[str, Mapping[str, Any]]) -> Any:
-    shown = {}
-    for world, found in figures.items():
-        models = [
-            FinalRegret(row["agent"], row["regret"], row["low"], row["high"], row["by_seed"]) for row in found["models"]
-        ]
-        shown[world] = models + [_rival(row) for row in found["rivals"]]
-    return learned_regrets_figure(shown)
-
-
-def _rival(row: Mapping[str, Any]) -> FinalRegret:
-    reach = t_quantile(0.025, row["runs"] - 1) * row["se"]
-    return FinalRegret(row["agent"], row["regret"], row["regret"] - reach, row["regret"] + reach)
+def _write(figures: dict[str, Any], jobs: int) -> Iterator[str]:
+    figures_file.put("deep-table", f"python scripts/deep_table.py --jobs {jobs} --write", figures)
+    save_as(deep_picture.picture(figures), figures_file.ROOT / "docs" / PICTURE)
+    yield from (f"written: {page}" for page in pages.rewrite())
 
 
 if __name__ == "__main__":
-    leave(main())
+    door.leave(main())

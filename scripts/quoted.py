@@ -2,7 +2,6 @@
 
 python scripts/quoted.py                           # write the pages from the file
 python scripts/quoted.py --paper results/paper     # take the verdicts and regrets of `make paper` into the file first
-python scripts/quoted.py --train results/ppo-5     # take the comparison of `ns-mab-gym train` into the file first
 python scripts/quoted.py --leaderboard docs/leaderboard   # take the top of the leaderboard into the file first
 python scripts/quoted.py --check                   # write nothing; exit code 1 if a page quotes other figures
 """
@@ -20,7 +19,6 @@ def main() -> int:
     """Read the folders that the options name, and write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", type=Path, help="a folder that `ns-mab-gym paper` wrote")
-    parser.add_argument("--train", type=Path, help="a folder that `ns-mab-gym train` wrote")
     parser.add_argument("--leaderboard", type=Path, help="a folder that `ns-mab-gym leaderboard --snapshot` wrote")
     parser.add_argument("--check", action="store_true", help="say which pages quote other figures than the file holds")
     options = parser.parse_args()
@@ -29,20 +27,17 @@ def main() -> int:
         for page in wrong:
             print(f"{page} quotes other figures than docs/figures.json holds; run python scripts/quoted.py")
         return 1 if wrong else 0
-    _take_in(options.paper, options.train, options.leaderboard)
+    _take_in(options.paper, options.leaderboard)
     for page in pages.rewrite():
         print(f"written: {page}")
     return 0
 
 
-def _take_in(paper: Path | None, train: Path | None, leaderboard: Path | None) -> None:
-    from quoting.readers import leaderboard_figures, paper_figures, training_figures
+def _take_in(paper: Path | None, leaderboard: Path | None) -> None:
+    from quoting.readers import leaderboard_figures, paper_figures
 
     if paper is not None:
         figures_file.put("paper", "make paper; python scripts/quoted.py --paper results/paper", paper_figures(paper))
-    if train is not None:
-        command = f"python scripts/quoted.py --train {train}"
-        figures_file.put("deep", command, training_figures(train))
     if leaderboard is not None:
         command = f"python scripts/leaderboard.py --snapshot {leaderboard}"
         figures_file.put("leaderboard", command, leaderboard_figures(leaderboard))

@@ -153,12 +153,9 @@ def _training(asked: Mapping[str, Any], world: Any, algo: Any, env: Any, seed: i
 
 def _model(training: Training, place: SeedFolder, every: int) -> tuple[Trained, str]:
     """The model of one seed, trained now or before, and what to say of it."""
-    from ..rl.training import train
-
     if (kept := place.kept()) is not None:
         return kept, f"seed {training.seed}: {kept.steps:,} steps in {kept.seconds:,.0f} s, trained before"
-    trained = train(training, logs=place.logs, checkpoint=place.checkpoint, every=every, progress=True)
-    saved = place.keep(trained)
+    trained, saved = place.train(training, every, progress=True)
     return trained, f"seed {training.seed}: {trained.steps:,} steps in {trained.seconds:,.0f} s; {saved}"
 
 

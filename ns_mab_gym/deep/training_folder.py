@@ -20,7 +20,7 @@ from ..experiments.valid_json import json_text
 from ..files import is_plain_file, refuse_links, remove_leftovers, write_atomically
 from ..rl.regret_meter import LearningCurve
 from ..rl.sb3_agent import SB3Agent
-from ..rl.training import Trained, Training
+from ..rl.training import Trained, Training, train
 
 __all__ = ["SeedFolder", "TrainingFolder"]
 
@@ -59,6 +59,17 @@ class SeedFolder:
         self.path.mkdir(exist_ok=True)
         refuse_links(self.checkpoint, self.logs, *(self.path / name for name in ("model.zip", "model.npz")))
         remove_leftovers(self.path)
+
+    def train(self, training: Training, every: int, *, progress: bool = False) -> tuple[Trained, str]:
+        """Train a model, or go on with it, and save it; returns it with what to say.
+
+        Args:
+            training: what is trained.
+            every: steps between two checkpoints.
+            progress: whether to show how many steps are played.
+        """
+        trained = train(training, logs=self.logs, checkpoint=self.checkpoint, every=every, progress=progress)
+        return trained, self.keep(trained)
 
     def keep(self, trained: Trained) -> str:
         """Save a model that is trained, then what was needed to go on with it is removed; returns what to say."""

@@ -9,26 +9,41 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from .line_labels import text_width
 from .sheet import canvas
-from .style import BLUE, FAINT, INK, LABEL, MUTED, styled
+from .style import BLUE, FAINT, GREY, INK, LABEL, MUTED, NOTE, VERMILION, styled
 
-__all__ = ["FinalRegret", "learned_regrets_figure"]
+__all__ = ["MODEL", "REFERENCE", "RIVAL", "TUNED", "FinalRegret", "learned_regrets_figure"]
 
-ROW, LEAST = 0.19, 1.2  # inches: of an agent, and of a panel
+ROW, LEAST = 0.2, 0.6  # inches: of an agent, and of a panel
+MODEL, RIVAL, TUNED, REFERENCE = "model", "rival", "tuned rival", "reference"
+ORDER = (MODEL, RIVAL, REFERENCE)
+COLOURS = {MODEL: BLUE, RIVAL: INK, TUNED: VERMILION, REFERENCE: GREY}
+SHIFTS = {RIVAL: -0.16, TUNED: 0.16}  # rows: both stand in the row of one agent
+BELOW = 0.3  # rows from a trained model to its seeds
+FARTHEST = 1.25  # the end of an axis, as a multiple of the largest mean on it
+WIDEST = 1.7  # inches of an agent's name
+KEY = (
+    "Blue: trained models, with a ring for each training seed. Black: rivals as their papers tune them; orange: tuned "
+    "on training instances. Dotted: the best of the rivals. Grey: references, which know the changes or learn nothing; "
+    "a number is a regret beyond the panel. Bars: 95 % intervals."
+)
 
 
 class FinalRegret(NamedTuple):
     """The mean final regret of an agent with an interval around it, which is NaN where there is none.
 
     Attributes:
-        label: the agent's.
+        label: the agent's; a rival has the same tuned and as its paper tunes it.
+        kind: ``MODEL``, ``RIVAL``, ``TUNED`` or ``REFERENCE``.
         mean: its mean final regret.
         low: the lower end of the interval.
         high: the upper end.
-        by_seed: of a trained model, the mean of each training seed; empty for the others.
+        by_seed: of a trained model, the mean of each training seed.
     """
 
     label: str
+    kind: str
     mean: float
     low: float
     high: float
@@ -36,31 +51,79 @@ class FinalRegret(NamedTuple):
 
 
 @styled()
-def learned_regrets_figure(worlds: Mapping[str, Sequence[FinalRegret]]) -> Figure:
-    """A panel for each world and a row for each agent, the least regret on top; trained models are blue.
+def learned_regrets_figure(worlds: Mapping[str, Sequence[FinalRegret]], heading: str) -> Figure:
+    """A panel for each world, side by side, and a row for each agent: trained models, rivals, then references.
 
     Args:
         worlds: the final regrets of agents, by the name of the world.
+        heading: what stands above all panels.
     """
-    sheet = canvas(7.2, [max(LEAST, ROW * len(agents)) for agents in worlds.values()])
-    for [axes], (world, agents) in zip(sheet.rows, worlds.items(), strict=True):
-        _draw(axes, world, sorted(agents, key=lambda each: each.mean))
-    sheet.rows[-1][0].set_xlabel("final regret, with its 95 % interval")
-    return sheet.settle(notes=["Blue: trained models, over training seeds, each of which is a small ring."])
+    rows = _rows(worlds)
+    sheet = canvas(8.4, [max(LEAST, ROW * len(rows))], [len(worlds)])
+    for place, (axes, (world, agents)) in enumerate(zip(sheet.rows[0], worlds.items(), strict=True)):
+        _draw(axes, agents, list(rows))
+        axes.set(title=world, xlabel="final regret")
+        _name_rows(axes, rows, shown=place == 0)
+    return sheet.settle(notes=[KEY], heading=heading)
 
 
-def _draw(axes: Axes, world: str, agents: Sequence[FinalRegret]) -> None:
-    for height, each in enumerate(agents):
-        colour = BLUE if each.by_seed else MUTED
-        axes.axhline(height, color=FAINT, linewidth=0.4, zorder=0)
-        axes.plot([each.low, each.high], [height, height], color=colour, linewidth=1.2)
-        axes.plot(each.by_seed, [height] * len(each.by_seed), "o", markersize=3, color=colour, fillstyle="none")
-        axes.plot(each.mean, height, "o", markersize=4.5, color=colour)
-    ends = [value for each in agents for value in (each.mean, each.low, each.high, *each.by_seed)]
-    highest = float(np.nanmax(ends))
-    axes.set(ylim=(len(agents) - 0.4, -0.6), xlim=(0, 1.05 * highest or 1.0))  # there is no regret below 0
-    axes.set_title(world)
+def _rows(worlds: Mapping[str, Sequence[FinalRegret]]) -> dict[str, str]:
+    """The agents from top to bottom with their kinds: of each kind, the least regret over all worlds first."""
+    found: dict[str, list[FinalRegret]] = {}
+    for each in (each for agents in worlds.values() for each in agents):
+        found.setdefault(each.label, []).append(each)
+    kinds = {label: RIVAL if each[0].kind == TUNED else each[0].kind for label, each in found.items()}
+    places = {label: (ORDER.index(kinds[label]), np.mean([one.mean for one in each])) for label, each in found.items()}
+    return {label: kinds[label] for label in sorted(found, key=lambda label: places[label])}
+
+
+def _name_rows(axes: Axes, rows: Mapping[str, str], shown: bool) -> None:
+    axes.set_yticks(range(len(rows)), [_short(label) for label in rows], fontsize=LABEL)
+    for text, kind in zip(axes.get_yticklabels(), rows.values(), strict=True):
+        text.set_color(COLOURS[kind])
+    axes.tick_params(axis="y", length=0, labelleft=shown)
+    kinds = list(rows.values())
+    for height in range(1, len(kinds)):
+        if kinds[height] != kinds[height - 1]:
+            axes.axhline(height - 0.5, color=MUTED, linewidth=0.6)
+
+
+def _draw(axes: Axes, agents: Sequence[FinalRegret], rows: Sequence[str]) -> None:
+    highest = _highest(agents)
+    axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, highest))  # there is no regret below 0
     axes.grid(axis="x")
-    axes.set_yticks(range(len(agents)), [each.label for each in agents], fontsize=LABEL)
-    for text, each in zip(axes.get_yticklabels(), agents, strict=True):
-        text.set_color(BLUE if each.by_seed else INK)
+    for row in range(len(rows)):
+        axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
+    if rivals := [each.mean for each in agents if each.kind in SHIFTS]:
+        axes.axvline(min(rivals), color=MUTED, linewidth=0.9, linestyle=":", zorder=1)
+    for each in agents:
+        height, colour = rows.index(each.label) + SHIFTS.get(each.kind, 0.0), COLOURS[each.kind]
+        if each.mean > highest:
+            _write_beyond(axes, each.mean, height, colour)
+            continue
+        axes.plot([each.low, each.high], [height, height], color=colour, linewidth=1.2)
+        seeds = [height + BELOW] * len(each.by_seed)
+        axes.plot(each.by_seed, seeds, "o", markersize=2.6, markeredgewidth=0.7, color=colour, fillstyle="none")
+        axes.plot(each.mean, height, "o", markersize=4, color=colour)
+
+
+def _highest(agents: Sequence[FinalRegret]) -> float:
+    """The end of the axis; references may lie beyond, and so may the end of an interval that few seeds make wide."""
+    shown = [each for each in agents if each.kind != REFERENCE] or agents
+    means = max(value for each in shown for value in (each.mean, *each.by_seed))
+    return min(1.05 * float(np.nanmax([means, *(each.high for each in shown)])), FARTHEST * means) or 1.0
+
+
+def _write_beyond(axes: Axes, mean: float, height: float, colour: str) -> None:
+    axes.annotate(
+        f"{mean:,.0f} →", (1, height), xycoords=axes.get_yaxis_transform(), xytext=(-2, 0), textcoords="offset points",
+        ha="right", va="center", fontsize=NOTE, color=colour,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+    )  # fmt: skip
+
+
+def _short(label: str) -> str:
+    """A label that leaves room for the panels."""
+    while text_width(label, LABEL) > WIDEST:
+        label = f"{label[:-2]}…"
+    return label

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .line_labels import Label, label_lines, labels_width, text_width
-from .style import HEADING, MUTED, NOTE, NUMBERS, TEXT
+from .style import HEADING, INK, MUTED, NOTE, NUMBERS, TEXT
 
 __all__ = ["Sheet", "canvas"]
 
@@ -48,16 +48,24 @@ class Sheet:
     rows: list[list[Axes]]
     heights: Sequence[float]
 
-    def settle(self, labels: Mapping[Axes, Sequence[Label]] | None = None, notes: Iterable[str] = ()) -> Figure:
+    def settle(
+        self, labels: Mapping[Axes, Sequence[Label]] | None = None, notes: Iterable[str] = (), heading: str = ""
+    ) -> Figure:
         """Place the panels, write names beside the lines and notes below; the limits of all axes must be set before.
 
         Matplotlib's constrained layout would do, but measures every text several times: half the time of a figure.
+
+        Args:
+            labels: what to write beside the lines of each panel.
+            notes: what to write below all panels.
+            heading: what to write above all of them.
         """
         labels = labels or {}
         rooms = {axes: _room(axes, labels.get(axes, ())) for row in self.rows for axes in row}
         width = float(self.figure.get_size_inches()[0])
         written = [line for note in notes for line in textwrap.wrap(note, int(width / (0.55 * NOTE / 72)))]
         bottoms, height = self._bottoms(rooms, EDGE + (len(written) * NOTE * LINE + GAP if written else 0.0))
+        height += HEADING * LINE + GAP if heading else 0.0
         self.figure.set_size_inches(width, height)
         for row, bottom, tall in zip(self.rows, bottoms, self.heights, strict=True):
             for axes, (left, wide) in zip(row, self._columns(rooms, len(row), width), strict=True):
@@ -65,6 +73,7 @@ class Sheet:
                 _place_texts(axes, rooms[axes], wide, tall)
                 label_lines(axes, labels.get(axes, ()), wide, tall)
         self.figure.text(EDGE / width, EDGE / height, "\n".join(written), fontsize=NOTE, color=MUTED, va="bottom")
+        self.figure.text(EDGE / width, 1 - EDGE / height, heading, fontsize=HEADING, color=INK, va="top")
         return self.figure
 
     def _bottoms(self, rooms: Mapping[Axes, Room], footer: float) -> tuple[list[float], float]:

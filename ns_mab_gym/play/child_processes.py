@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["become_child", "ctrl_c_ignored"]
+__all__ = ["become_child", "ctrl_c_held_back", "ctrl_c_ignored", "end_with", "hear_from_parent_alone"]
 
 WATCH = 1.0  # seconds between two looks whether the process that started this one is alive
 
@@ -28,15 +28,44 @@ def ctrl_c_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
+@contextmanager
+def ctrl_c_held_back() -> Iterator[None]:
+    """Have Ctrl-C wait for a moment; the processes that are started meanwhile inherit that, and find it waiting."""
+    if os.name != "posix":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def hear_from_parent_alone(parent: int) -> None:
+    """Make this process one that its parent interrupts, not the terminal, which tells a whole group; it ends with it.
+
+    A process that is started while Ctrl-C is held back raises a KeyboardInterrupt here if there was one since.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    end_with(parent)
+    if os.name == "posix":
+        os.setpgid(0, 0)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def become_child(parent: int) -> None:
     """Make this process one that works for its parent: Ctrl-C is left to the parent, with which it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with(parent)
+
+
+def end_with(parent: int) -> None:
+    """From now on, end this process when its parent is gone, even if that was killed and could not say so."""
     if os.name == "posix":  # elsewhere a process does not learn that its parent is gone
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    """End this process when its parent is gone, even if that was killed and could not say so."""
+def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(WATCH)
     os._exit(1)

@@ -1,12 +1,12 @@
-"""What the pages say about the choice of an agent and its parameters: advice, tuning, ranks, a trained model."""
+"""What the pages say about the choice of an agent and its parameters: advice, tuning, ranks."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from quoting.markdown import Figures, number, table, with_error
+from quoting.markdown import Figures, number, table
 
-__all__ = ["advised", "held_out", "leaderboard", "recommended_windows", "tuned"]
+__all__ = ["advised", "leaderboard", "recommended_windows", "tuned"]
 
 
 def recommended_windows(figures: Figures) -> str:
@@ -54,12 +54,3 @@ def leaderboard(figures: Figures) -> str:
 
     rows = [(str(place), *map(cell, level)) for place, level in enumerate(zip(*first.values(), strict=True), start=1)]
     return table((f"of {measured['agents']} agents, {measured['worlds']} worlds", *first), rows)
-
-
-def held_out(figures: Figures) -> str:
-    """The trained model and the zoo on instances that it was not trained on."""
-    measured = figures["deep"]["figures"]
-    best = measured["best_window"]
-    rows = [(f"`{each['agent']}`", with_error(each["regret"])) for each in measured["held_out"]]
-    rows.append((f"`beta-swts` with τ = {best['window']}, the best in hindsight", with_error(best["regret"])))
-    return table((f"agent, {measured['runs']} instances", "regret in round T"), rows)

@@ -1,4 +1,4 @@
-"""Figures from the folders that ``ns-mab-gym paper``, ``train`` and ``leaderboard`` write."""
+"""Figures from the folders that ``ns-mab-gym paper`` and ``ns-mab-gym leaderboard`` write."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import ns_mab_gym as nsb
-from ns_mab_gym.deep.held_out import HELD_OUT, SEED
 from ns_mab_gym.experiments import paper_names, paper_study
 from ns_mab_gym.experiments.zoo_study import BLIND
-from ns_mab_gym.theory import window_grid
 
-__all__ = ["leaderboard_figures", "paper_figures", "training_figures"]
+__all__ = ["leaderboard_figures", "paper_figures"]
 
 TOP = 5  # places of the leaderboard that are quoted
 
@@ -80,30 +77,6 @@ def _sensitivity_titles() -> Iterator[tuple[str, str]]:
             title = f"`{paper_names.ALGORITHMS[sampler]}`, τ = {paper_names.window(alpha):,}"
             yield paper_names.sensitivity_label(sampler, alpha), title
     yield paper_names.sensitivity_label(paper_names.BETA, 1), "`ts`, which forgets nothing"
-
-
-def training_figures(folder: Path) -> dict[str, Any]:
-    """The comparison on held-out instances of a folder of ``ns-mab-gym train``, and the best window in hindsight."""
-    numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
-    training, played = numbers["training"], numbers["results"][HELD_OUT]
-    runs = played[0]["runs"]
-    return {
-        "runs": runs,
-        "timesteps": training["timesteps"],
-        "held_out": [{"agent": each["agent"], "regret": _rounded(each["regret"], each["se"])} for each in played],
-        "best_window": best_window(training["env"], training["env_kwargs"], runs),
-    }
-
-
-def best_window(env: str, env_kwargs: dict[str, Any], runs: int) -> dict[str, Any]:
-    """The window of a grid with which Beta-SWTS has the least regret on the held-out instances."""
-    asked: dict[str, Any] = {"runs": runs, "seed": SEED, "env_kwargs": env_kwargs}
-    horizon = nsb.simulate(env, "random", runs=1, env_kwargs=env_kwargs).horizon
-    windows = window_grid(horizon, least=20, ratio=1.5)
-    played = {window: nsb.simulate(env, "beta-swts", agent_kwargs={"window": window}, **asked) for window in windows}
-    best = min(played, key=lambda window: float(played[window].final.mean()))
-    final = played[best].final
-    return {"window": best, "regret": _rounded(final.mean(), final.std(ddof=1) / len(final) ** 0.5)}
 
 
 def leaderboard_figures(folder: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quoting import choice_texts, paper_texts, speed_texts, study_cost_texts
+from quoting import choice_texts, deep_texts, paper_texts, speed_texts, study_cost_texts
 from quoting.markdown import Figures, table
 
 __all__ = ["TEXTS"]
@@ -35,7 +35,8 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "vector": speed_texts.vector,
     "rl-simulate": speed_texts.rl_simulate,
     "recommended-windows": choice_texts.recommended_windows,
-    "held-out": choice_texts.held_out,
+    "learning-table": deep_texts.learning_table,
+    "learning-in-short": deep_texts.learning_in_short,
     "leaderboard": choice_texts.leaderboard,
     "tuned": choice_texts.tuned,
     "advised": choice_texts.advised,

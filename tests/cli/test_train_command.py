@@ -15,7 +15,8 @@ pytest.importorskip("stable_baselines3")
 
 from ns_mab_gym import rl
 from ns_mab_gym.cli.train_command import main
-from ns_mab_gym.rl import rollouts, training
+from ns_mab_gym.deep import training_folder
+from ns_mab_gym.rl import rollouts
 
 PPO = "ppo:n_envs=2,n_steps=16,batch_size=32,n_epochs=1"
 SMALL = ["--algo", PPO, "--windows", "8", "--timesteps", "100", "--runs", "5", "--no-tuning", "--agents", "random"]
@@ -57,15 +58,15 @@ def test_the_same_command_trains_nothing_again_and_further_seeds_are_added(
     words = [*WORLD, *SMALL, "--out", str(tmp_path / "out")]
     assert main(words) == 0
     table = capsys.readouterr().out.partition("\n")[2]
-    real = training.train
-    monkeypatch.setattr(training, "train", None)
+    real = training_folder.train
+    monkeypatch.setattr(training_folder, "train", None)
     assert main(words) == 0
     again = capsys.readouterr().out
     assert "trained before" in again
     assert again.partition("\n")[2] == table
     monkeypatch.undo()
     trained: list[int] = []
-    monkeypatch.setattr(training, "train", lambda what, **more: trained.append(what.seed) or real(what, **more))
+    monkeypatch.setattr(training_folder, "train", lambda what, **more: trained.append(what.seed) or real(what, **more))
     assert main([*words, "--seed", "0", "1"]) == 0
     assert trained == [1]
     assert len(numbers(tmp_path / "out")["results"]["held-out instances"][0]["by_seed"]) == 2

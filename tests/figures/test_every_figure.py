@@ -26,7 +26,7 @@ from ns_mab_gym.figures.gallery import gallery_figure
 from ns_mab_gym.figures.leaderboard_heatmap import heatmap_figure
 from ns_mab_gym.figures.leaderboard_ranks import Ranked, ranks_figure
 from ns_mab_gym.figures.leaderboard_rates import RatePanel, rates_figure
-from ns_mab_gym.figures.learned_regrets import FinalRegret, learned_regrets_figure
+from ns_mab_gym.figures.learned_regrets import MODEL, REFERENCE, RIVAL, TUNED, FinalRegret, learned_regrets_figure
 from ns_mab_gym.figures.learning import learning_figure
 from ns_mab_gym.figures.measured_windows import measured_figure
 from ns_mab_gym.figures.regret_plots import Member, regret_figure, sensitivity_figure
@@ -199,16 +199,22 @@ EXAMPLES = {
         "one run": lambda runs: measured_figure(WORLDS["smooth"], compared(WORLDS["smooth"], [20, 90, 700], runs=1)),
     },
     "learned_regrets_figure": {
-        "no regret": lambda runs: learned_regrets_figure({"here": [FinalRegret("oracle", 0.0, 0.0, 0.0)]}),
+        "no regret": lambda runs: learned_regrets_figure(
+            {"here": [FinalRegret("oracle", REFERENCE, 0.0, 0.0, 0.0)]}, "one"
+        ),
         "many": lambda runs: learned_regrets_figure(
             {
                 world: [
-                    *(FinalRegret(f"{ODD} {at}", 5.0 + at, 4.0 + at, 6.0 + at) for at in range(14)),
-                    FinalRegret("sb3-ppo", 7.0, -3.0, 17.0, (6.0, 7.0, 8.0)),
-                    FinalRegret("one seed", 9.0, np.nan, np.nan, (9.0,)),
+                    *(FinalRegret(f"{ODD} {at}", RIVAL, 5.0 + at, 4.0 + at, 6.0 + at) for at in range(8)),
+                    *(FinalRegret(f"{ODD} {at}", TUNED, 4.0 + at, 3.0 + at, 5.0 + at) for at in range(5)),
+                    FinalRegret("PPO", MODEL, 7.0, -3.0, 17.0, (6.0, 7.0, 8.0)),
+                    FinalRegret(LONG, MODEL, 9.0, np.nan, np.nan, (9.0,)),
+                    FinalRegret("oracle-restart", REFERENCE, 2.0, 1.0, 3.0),
+                    FinalRegret("random", REFERENCE, 1e6, 1e6, 1e6),
                 ]
                 for world in ("piecewise", LONG, "mixed")
-            }
+            },
+            "Regret of learnt and of designed agents on random worlds, K = 5, T = 1,000, mean of 200 held-out runs",
         ),
     },
     "learning_figure": {

@@ -1,0 +1,69 @@
+"""What the table of where learning wins is made of: worlds, algorithms with their settings, and how much of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ns_mab_gym.deep.rivals import RIVALS, TUNING_RUNS
+from ns_mab_gym.experiments.study import WorldEntry
+from ns_mab_gym.rl.training import Training
+
+__all__ = ["QUICK", "WHOLE", "Size"]
+
+WORLDS: dict[str, dict[str, Any]] = {
+    "piecewise": {"world": "piecewise", "changes": 4},
+    "random walk": {"world": "random-walk", "step": 0.02},
+    "mixed": {"world": "mixed", "jumping": 2, "changes": 4, "step": 0.01},
+}
+# What tables call an algorithm, and how it is trained; the slowest first, so that none is left alone in the end.
+ALGORITHMS = {
+    "RecurrentPPO": Training("recurrent-ppo", timesteps=3_000_000),
+    "PPO": Training("ppo", timesteps=5_000_000),
+    "DQN": Training("dqn", timesteps=3_000_000),
+}
+FEW: dict[str, Any] = {"n_envs": 4, "n_steps": 32, "batch_size": 64, "n_epochs": 1}
+SHORT = {
+    "RecurrentPPO": Training("recurrent-ppo", timesteps=256, settings={**FEW, "lstm_hidden_size": 8}),
+    "PPO": Training("ppo", timesteps=256, settings=FEW),
+    "DQN": Training("dqn", timesteps=256, settings={"n_envs": 4, "learning_starts": 64, "buffer_size": 500}),
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured.
+
+    Attributes:
+        algorithms: what tables call them, and how they are trained, with any world and seed.
+        horizon: T of every world.
+        runs: held-out runs of every agent.
+        tuning_runs: runs for tuning each rival.
+        seeds: of training.
+        rivals: their names.
+        arms: K of every world.
+    """
+
+    algorithms: Mapping[str, Training]
+    horizon: int
+    runs: int
+    tuning_runs: int
+    seeds: Sequence[int]
+    rivals: Sequence[str] = RIVALS
+    arms: int = 5
+
+    @property
+    def worlds(self) -> dict[str, WorldEntry]:
+        """The worlds, by what tables call them."""
+        size: dict[str, Any] = {"n_arms": self.arms, "horizon": self.horizon}
+        return {name: WorldEntry.of("NSBandit-v0", **given, **size) for name, given in WORLDS.items()}
+
+    def training(self, algorithm: str, world: str, seed: int) -> Training:
+        """The training of one model."""
+        entry = self.worlds[world]
+        return replace(self.algorithms[algorithm], env=entry.name, env_kwargs=entry.kwargs, seed=seed)
+
+
+WHOLE = Size(ALGORITHMS, 1_000, 200, TUNING_RUNS, (0, 1, 2))
+QUICK = Size(SHORT, 50, 5, 20, (0, 1), ("kl-ucb", "sw-ucb", "random", "oracle-restart"))
