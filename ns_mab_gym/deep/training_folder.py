@@ -18,7 +18,7 @@ from ..experiments.folder_lock import FolderLock
 from ..experiments.result_folders import StoreError, guarded, mark, own_folder
 from ..experiments.valid_json import json_text
 from ..files import is_plain_file, refuse_links, remove_leftovers, write_atomically
-from ..rl.regret_meter import LearningCurve
+from ..rl.regret_callback import LearningCurve
 from ..rl.sb3_agent import SB3Agent
 from ..rl.training import Trained, Training
 

@@ -19,8 +19,8 @@ from ..play.counters import counter_for
 from ..wrappers import VectorWindowedStatistics
 from .algorithm_settings import SETTINGS, hyperparameters
 from .algorithm_table import algorithm
-from .checkpoints import Session, read_checkpoint, write_checkpoint
-from .regret_meter import LearningCurve, RegretMeter, SavedMonitor
+from .checkpoints import SavedMonitor, Session, read_checkpoint, write_checkpoint
+from .regret_callback import LearningCurve, RegretCallback
 from .rollouts import BetweenRollouts, noted_interrupts
 from .sb3_agent import SB3Agent
 from .vec_env import SB3VecEnv
@@ -112,7 +112,7 @@ def checked_device(device: str) -> str:
 def untrained(training: Training) -> Any:
     """A new model with its environments; raises a ValueError if the settings do not fit together."""
     made = hyperparameters(training.algo, training.settings)
-    envs = SavedMonitor(SB3VecEnv(RegretMeter(training.vector_env(made.n_envs))))
+    envs = SavedMonitor(SB3VecEnv(training.vector_env(made.n_envs)))
     arguments = {"learning_rate": LinearSchedule(1e-3, 1e-4, 1.0), **made.arguments}
     try:
         model = algorithm(training.algo)(env=envs, seed=training.seed, device=training.device, **arguments)
@@ -145,8 +145,8 @@ def train(
     """
     every = positive_int("every", every)
     known = checkpoint is not None and checkpoint.is_file()
-    session = read_checkpoint(checkpoint, training) if known else Session(training, untrained(training), 0.0)  # type: ignore[arg-type]
-    model, began = session.model, time.perf_counter()
+    session = read_checkpoint(checkpoint, training) if known else _begun(training)  # type: ignore[arg-type]
+    model, regret, began = session.model, session.regret, time.perf_counter()
     model.verbose, model.tensorboard_log = verbose, None if logs is None else str(logs)
 
     def seconds() -> float:
@@ -154,18 +154,23 @@ def train(
 
     def save() -> None:
         if checkpoint is not None:
-            write_checkpoint(checkpoint, Session(training, model, seconds()))
+            write_checkpoint(checkpoint, Session(training, model, regret, seconds()))
 
-    meter = _meter(model)
     with _noted(checkpoint) as interrupted, _advancing(progress, model, training.timesteps) as advance:
         if (left := training.timesteps - model.num_timesteps) > 0:
-            between = BetweenRollouts(save, every, interrupted, meter, advance)
+            between = BetweenRollouts(save, every, interrupted, advance)
             unmasked = {"use_masking": False} if training.algo == "maskable-ppo" else {}
-            model.learn(left, callback=between, reset_num_timesteps=not model.num_timesteps, **unmasked)
+            model.learn(left, callback=[regret, between], reset_num_timesteps=not known, **unmasked)
         if interrupted():
             save()
             raise KeyboardInterrupt
-    return Trained(SB3Agent(model), meter.curve, int(model.num_timesteps), seconds())
+    return Trained(SB3Agent(model), regret.curve, int(model.num_timesteps), seconds())
+
+
+def _begun(training: Training) -> Session:
+    """A training at its beginning; a point of its learning curve is the mean of as many episodes as environments."""
+    model = untrained(training)
+    return Session(training, model, RegretCallback(window=model.n_envs), 0.0)
 
 
 @contextmanager
@@ -189,9 +194,3 @@ def _advancing(progress: bool, model: Any, asked: int) -> Iterator[Callable[[int
     with closing(counter_for(sys.stderr, "steps")) as counter:
         counter.start(model.num_timesteps, -(-asked // rollout) * rollout)
         yield counter.advance
-
-
-def _meter(model: Any) -> RegretMeter:
-    meter = model.get_env().unwrapped.envs
-    assert isinstance(meter, RegretMeter)
-    return meter

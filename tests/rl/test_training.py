@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from ns_mab_gym.deep.held_out import SEED
 from ns_mab_gym.deep.rivals import TUNING_SEED
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.rl.algorithm_settings import SETTINGS
-from ns_mab_gym.rl.regret_meter import RegretMeter
 from ns_mab_gym.rl.rollouts import BetweenRollouts
 from ns_mab_gym.rl.training import Trained, Training, train, untrained
 
@@ -46,6 +46,7 @@ def weights(trained: Trained) -> dict[str, Any]:
 
 def assert_same(one: Trained, other: Trained) -> None:
     assert one.steps == other.steps
+    np.testing.assert_array_equal(one.curve.steps, other.curve.steps)
     np.testing.assert_array_equal(one.curve.regret, other.curve.regret)
     assert weights(one).keys() == weights(other).keys()
     for name, value in weights(one).items():
@@ -99,6 +100,19 @@ def test_an_interrupted_training_ends_with_the_same_weights(
     assert_same(train(training(algo), checkpoint=saved), whole)
 
 
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("algo", ["ppo", "dqn"])
+def test_ctrl_c_before_the_first_rollout_changes_nothing(
+    algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, saved = train(training(algo)), tmp_path / "checkpoint"
+    with monkeypatch.context() as patched:
+        patched.setattr(BetweenRollouts, "_on_training_start", lambda self: press_ctrl_c())
+        with pytest.raises(KeyboardInterrupt):
+            train(training(algo), checkpoint=saved)
+    assert_same(train(training(algo), checkpoint=saved), whole)
+
+
 @pytest.mark.parametrize("algo", ["ppo", "dqn"])
 def test_a_killed_training_goes_on_from_its_last_checkpoint(
     algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -137,20 +151,10 @@ def test_a_checkpoint_of_somebody_else_is_not_read(tmp_path: Path, monkeypatch: 
         train(training(), checkpoint=saved)
 
 
-def test_the_meter_adds_up_the_regret_of_episodes() -> None:
-    meter = RegretMeter(training(windows=()).vector_env(4))
-    meter.reset(seed=0)
-    means = meter.unwrapped.means  # type: ignore[attr-defined]
-    for _ in range(20):
-        meter.step(np.zeros(4, int))
-    expected = (means.max(axis=2) - means[:, :, 0]).sum(axis=1).mean()
-    np.testing.assert_allclose(meter.curve.regret, [expected])
-
-
-def test_tensorboard_is_told_the_regret_of_episodes(tmp_path: Path) -> None:
+def test_tensorboard_is_told_the_regret_of_episodes_under_one_name(tmp_path: Path) -> None:
     train(training(), logs=tmp_path)
     (events,) = tmp_path.rglob("events.out.tfevents.*")
-    assert b"rollout/ep_regret_mean" in events.read_bytes()
+    assert set(re.findall(rb"rollout/\w*regret\w*", events.read_bytes())) == {b"rollout/regret"}
 
 
 def test_no_instance_of_training_is_one_of_evaluation_or_tuning() -> None:
