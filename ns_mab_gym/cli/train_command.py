@@ -148,6 +148,7 @@ def _training(asked: Mapping[str, Any], world: Any, algo: Any, env: Any, seed: i
         seed=seed,
         settings={**asked["settings"], **settings},
         device=asked["device"],
+        stagger=asked["stagger"],
     )
 
 

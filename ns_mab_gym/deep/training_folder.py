@@ -35,6 +35,7 @@ numbers.json     the comparison, as numbers; regret*.png and learning.png, as pi
 """
 REMEDY = "choose another folder with --out"
 SAME = ("seed",)  # what may differ between trainings that share a folder
+BEFORE = {"stagger": False}  # what trainings were that do not say it, since there was no choice
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,7 @@ class TrainingFolder:
 
 
 def _ensure_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    there = {**BEFORE, **there}
     for key in here:
         if there.get(key) != here[key]:
             raise StoreError(

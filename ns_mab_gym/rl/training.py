@@ -14,7 +14,7 @@ import gymnasium as gym
 import torch
 from stable_baselines3.common.utils import LinearSchedule
 
-from ..agents.core.arguments import choice, positive_int
+from ..agents.core.arguments import choice, positive_int, shown
 from ..play.counters import counter_for
 from ..wrappers import VectorWindowedStatistics
 from .algorithm_settings import SETTINGS, hyperparameters
@@ -45,6 +45,9 @@ class Training:
         seed: the seed of the networks, the instances and the luck.
         settings: hyperparameters, in place of the usual ones.
         device: where torch computes.
+        stagger: whether the environments begin in different rounds of their first episode, so that a rollout shows all
+            parts of one. The learning curve is of whole episodes: it leaves out the first of each, but for those that
+            begin in round 1.
     """
 
     algo: str = "ppo"
@@ -55,6 +58,7 @@ class Training:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     device: str = "cpu"
+    stagger: bool = False
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is built."""
@@ -63,6 +67,8 @@ class Training:
         positive_int("seed", self.seed, least=0, most=LARGEST_SEED)
         hyperparameters(self.algo, self.settings)
         checked_device(self.device)
+        if not isinstance(self.stagger, bool):
+            raise TypeError(f"stagger must be True or False, got {shown(self.stagger)}")
 
     @property
     def first_env_seed(self) -> int:
@@ -71,9 +77,8 @@ class Training:
 
     def vector_env(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """The environments to learn from."""
-        envs: Any = gym.make_vec(
-            self.env, num_envs=num_envs, vectorization_mode="vector_entry_point", **self.env_kwargs
-        )
+        native = {"vectorization_mode": "vector_entry_point", "stagger": self.stagger}
+        envs: Any = gym.make_vec(self.env, num_envs=num_envs, **native, **self.env_kwargs)
         for window in self.windows:
             envs = VectorWindowedStatistics(envs, window=window)
         return envs  # type: ignore[no-any-return]

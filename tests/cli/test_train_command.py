@@ -188,6 +188,7 @@ def test_bad_words_end_with_a_line_before_anything_is_trained(
         ("seed = [0, -1]", "seed must be an integer of at least 0, got '-1'"),
         ("algo = 3", "algo must be a text, got 3"),
         ("settings = 3", "settings must be a table"),
+        ("stagger = 1", "stagger must be true or false, got 1"),
         ("agents = [1]", "agents must be texts, got 1"),
     ],
 )
@@ -216,6 +217,37 @@ def test_a_folder_with_another_training_is_left_as_it_is(tmp_path: Path, capsys:
     assert main([*WORLD, *SMALL, "--out", str(tmp_path / "mine")]) == 2
     assert "holds other things; choose another folder with --out" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["model.zip"]
+
+
+def test_whether_episodes_begin_together_belongs_to_a_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, file = tmp_path / "out", tmp_path / "mine.toml"
+    file.write_text("stagger = true")
+    words = [*WORLD, *SMALL, "--out", str(out)]
+    assert main([*words, "--stagger"]) == 0
+    assert numbers(out)["training"]["stagger"] is True
+    assert main([str(file), *words]) == 0
+    assert "trained before" in capsys.readouterr().out
+    for others in ([], [str(file), "--no-stagger"]):
+        assert main([*others, *words]) == 2
+        assert "with stagger = True instead of False; choose another folder" in capsys.readouterr().err
+
+
+def test_a_folder_that_says_nothing_of_staggering_is_one_where_episodes_began_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As those are that were written before there was the choice."""
+    words = [*WORLD, *SMALL, "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    described = tmp_path / "out" / "training.json"
+    described.write_text(
+        json.dumps({key: v for key, v in json.loads(described.read_text()).items() if key != "stagger"})
+    )
+    assert main([*words, "--stagger"]) == 2
+    assert "with stagger = False instead of True" in capsys.readouterr().err
+    assert main(words) == 0
+    assert "trained before" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["model.zip", "numbers.json", "seed-0", "seed-0/tensorboard", "seed-0/checkpoint"])
