@@ -93,6 +93,8 @@ def _value(key: str, value: Any) -> Any:
             raise ValueError(f"settings must be a table, such as settings = {{n_steps = 64}}, got {value!r}")
         return dict(value)
     if key in LISTS:
+        if value == [] and key != "windows":
+            raise ValueError(f"{key} must name one or more, got none; leave it out for the usual")
         return [_read(key, LISTS[key], each) for each in (value if isinstance(value, list) else [value])]
     if key in FLAGS:
         if not isinstance(value, bool):

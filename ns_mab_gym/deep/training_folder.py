@@ -7,7 +7,8 @@ seeds too; another one is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,9 +82,11 @@ class SeedFolder:
         model = next(filter(is_plain_file, models), None)
         if model is None or not is_plain_file(about):
             return None
-        read = json.loads(about.read_text(encoding="utf-8"))
-        curve = LearningCurve(np.array(read["curve"]["steps"], np.int64), np.array(read["curve"]["regret"], np.float64))
-        return Trained(SB3Agent.load(model), curve, read["steps"], read["seconds"])
+        with _undamaged(about):
+            read = json.loads(about.read_text(encoding="utf-8"))
+            steps, regret = (np.array(read["curve"][key], kind) for key, kind in (("steps", int), ("regret", float)))
+            curve, spent = LearningCurve(steps, regret), (int(read["steps"]), float(read["seconds"]))
+        return Trained(SB3Agent.load(model), curve, *spent)
 
 
 class TrainingFolder:
@@ -112,7 +115,9 @@ class TrainingFolder:
         file = self.path / "training.json"
         refuse_links(file, *(self.path / name for name in ("model.zip", "model.npz", "numbers.json")))
         if file.is_file():
-            _ensure_same(self.path, json.loads(file.read_text(encoding="utf-8")), described)
+            with _undamaged(file):
+                there = {**BEFORE, **json.loads(file.read_text(encoding="utf-8"))}
+            _ensure_same(self.path, there, described)
         mark(self.path, README)
         write_atomically(file, f"{json_text(described, indent=2)}\n".encode())
 
@@ -133,8 +138,16 @@ class TrainingFolder:
         self._lock.release()
 
 
+@contextmanager
+def _undamaged(file: Path) -> Iterator[None]:
+    """Turn what a file gives that does not hold what was written there into a :class:`StoreError`."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{str(file)!r} is damaged ({type(error).__name__}: {error}); {REMEDY}") from error
+
+
 def _ensure_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-    there = {**BEFORE, **there}
     for key in here:
         if there.get(key) != here[key]:
             raise StoreError(

@@ -25,7 +25,7 @@ from .rollouts import BetweenRollouts, noted_interrupts
 from .sb3_agent import SB3Agent
 from .vec_env import SB3VecEnv
 
-__all__ = ["Trained", "Training", "checked_device", "train", "untrained"]
+__all__ = ["Trained", "Training", "checked_device", "rounds_of", "train", "untrained"]
 
 EVERY = 250_000  # steps between two checkpoints
 ABOVE_WORDS = 2**64  # the seeds of evaluations and races are 64-bit words; those of training lie above
@@ -77,7 +77,7 @@ class Training:
 
     def vector_env(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """The environments to learn from."""
-        native = {"vectorization_mode": "vector_entry_point", "stagger": self.stagger}
+        native: dict[str, Any] = {"vectorization_mode": "vector_entry_point", "stagger": self.stagger}
         envs: Any = gym.make_vec(self.env, num_envs=num_envs, **native, **self.env_kwargs)
         for window in self.windows:
             envs = VectorWindowedStatistics(envs, window=window)
@@ -107,7 +107,7 @@ class Trained(NamedTuple):
 def checked_device(device: str) -> str:
     """The name of a device, if torch can compute there."""
     try:
-        torch.zeros(1, device="cpu" if device == "auto" else device)
+        torch.zeros(1, device="cpu" if device == "auto" else device).item()  # "meta" has shapes, but no numbers
     except Exception as error:  # RuntimeError, AssertionError or NotImplementedError, whatever torch is built with
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"torch cannot compute on device {device!r}: {first}; use 'cpu' or 'auto'") from None
@@ -126,6 +126,12 @@ def untrained(training: Training) -> Any:
         raise ValueError(f"{training.algo} cannot be made with these settings: {said}; change one of them") from error
     envs.seed(training.first_env_seed)
     return model
+
+
+def rounds_of(model: Any, timesteps: int) -> int:
+    """The number of rounds that each environment plays: whole rollouts, with as many steps as are asked for or more."""
+    rollout: int = model.train_freq.frequency if hasattr(model, "train_freq") else model.n_steps
+    return -(-timesteps // (rollout * int(model.n_envs))) * rollout
 
 
 def train(
@@ -190,12 +196,10 @@ def _noted(checkpoint: Path | None) -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _advancing(progress: bool, model: Any, asked: int) -> Iterator[Callable[[int, int], None]]:
-    """What is told how many steps were played; of as many as are asked for, in whole rollouts."""
+    """What is told how many steps were played."""
     if not progress:
         yield lambda steps, things: None
         return
-    rounds = model.train_freq.frequency if hasattr(model, "train_freq") else model.n_steps
-    rollout = rounds * model.n_envs
     with closing(counter_for(sys.stderr, "steps")) as counter:
-        counter.start(model.num_timesteps, -(-asked // rollout) * rollout)
+        counter.start(model.num_timesteps, rounds_of(model, asked) * model.n_envs)
         yield counter.advance
