@@ -86,13 +86,16 @@ def _train(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _models_and_tables(plan: Plan, cases: Sequence[Case], folder: TrainingFolder) -> Iterator[str]:
+    from ..experiments.result_folders import guarded
+
     places = {seed: folder.of_seed(seed) for seed in plan.seeds}
     trained: dict[str, Trained] = {}
     for seed, place in places.items():
         model, said = _model(replace(plan.training, seed=seed), place, plan.every)
         trained[plan.label(seed)] = model
         yield said
-    folder.put_forward(plan.seeds[0])
+    with guarded(folder.path, "write to"):
+        folder.put_forward(plan.seeds[0])
     yield from (f"not played: {reason}" for reason in plan.refused)
     numbers = _judged(plan, cases, trained, folder.path)
     for case in cases:
@@ -101,7 +104,6 @@ def _models_and_tables(plan: Plan, cases: Sequence[Case], folder: TrainingFolder
 
 def _planned(options: argparse.Namespace) -> Plan:
     """What the options describe; everything is checked, and made once if need be, so that a mistake shows at once."""
-    from ..deep.held_out import is_fixed
     from ..deep.rivals import rivals_of
     from ..experiments.parsing import parse
     from ..experiments.preflight import env_of
@@ -117,17 +119,31 @@ def _planned(options: argparse.Namespace) -> Plan:
         raise ValueError(f"the seeds of training must differ, got {' '.join(map(str, asked['seed']))}")
     trainings = [_training(asked, world, algo, env, seed) for seed in asked["seed"]]
     rivals, refused = rivals_of(world, asked["agents"])
-    untrained(trainings[0])
-    if is_fixed(env):
-        warnings.warn(
-            f"{world.label} has the same means in every episode, which a model can learn by heart; it is judged on the "
-            f"same means with the arms in another order, begun at another round; to train for that, use a random world",
-            stacklevel=1,
-        )
+    _warn_of(world.label, env, untrained(trainings[0]), asked["timesteps"])
     tuning = None if options.no_tuning else asked["tuning_runs"]
     return Plan(
         trainings[0], asked["seed"], rivals, asked["runs"], tuning, asked["checkpoint_every"], options.jobs, refused
     )
+
+
+def _warn_of(label: str, env: Any, model: Any, timesteps: int) -> None:
+    """Say what can be trained, but perhaps should not."""
+    from ..deep.held_out import is_fixed
+    from ..rl.training import rounds_of
+
+    if is_fixed(env):
+        warnings.warn(
+            f"{label} has the same means in every episode, which a model can learn by heart; it is judged on the "
+            f"same means with the arms in another order, begun at another round; to train for that, use a random world",
+            stacklevel=1,
+        )
+    rounds, horizon = rounds_of(model, timesteps), env.unwrapped.world.horizon
+    if rounds < horizon:
+        warnings.warn(
+            f"each of the {model.n_envs} environments plays {rounds:,} rounds, and an episode has {horizon:,}: none is "
+            f"played whole, and there is no learning curve; {model.n_envs * horizon:,} --timesteps play one in each",
+            stacklevel=1,
+        )
 
 
 def _training(asked: Mapping[str, Any], world: Any, algo: Any, env: Any, seed: int) -> Training:
@@ -148,6 +164,8 @@ def _training(asked: Mapping[str, Any], world: Any, algo: Any, env: Any, seed: i
         seed=seed,
         settings={**asked["settings"], **settings},
         device=asked["device"],
+        stagger=asked["stagger"],
+        learn_from=asked["learn_from"],
     )
 
 
@@ -163,6 +181,7 @@ def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], o
     """Tune the rivals, play all cases, and write the numbers and figures."""
     from ..deep.held_out import contest, rows_of, training_env
     from ..deep.rivals import tuned
+    from ..experiments.result_folders import guarded
     from ..experiments.valid_json import json_text
 
     rivals = plan.rivals
@@ -171,7 +190,6 @@ def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], o
     agents = {label: each.agent for label, each in trained.items()}
     played = {case.title: contest(case, agents, rivals, plan.runs, plan.jobs) for case in cases}
     rows = {title: rows_of(plan.name, trained, rivals, runs) for title, runs in played.items()}
-    _draw(plan, trained, played, out)
     numbers = {
         "training": plan.training.to_dict(),
         "seeds": plan.seeds,
@@ -182,7 +200,9 @@ def _judged(plan: Plan, cases: Sequence[Case], trained: Mapping[str, Trained], o
             for label, each in trained.items()
         },
     }
-    write_atomically(out / "numbers.json", f"{json_text(numbers, indent=2)}\n".encode())
+    with guarded(out, "write to"):
+        _draw(plan, trained, played, out)
+        write_atomically(out / "numbers.json", f"{json_text(numbers, indent=2)}\n".encode())
     return numbers
 
 

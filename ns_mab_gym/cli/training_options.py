@@ -37,8 +37,9 @@ EXAMPLES = (
 DEFAULTS: dict[str, Any] = {
     "algo": "ppo", "env": "NSBandit-Piecewise-v0:n_arms=10,horizon=1000", "timesteps": 3_000_000, "windows": [30, 150],
     "runs": 200, "seed": [0], "agents": None, "device": "cpu", "checkpoint_every": 250_000, "tuning_runs": 2_000,
-    "settings": {},
+    "settings": {}, "stagger": False, "learn_from": "regret",
 }  # fmt: skip
+FLAGS = ("stagger",)
 COUNTS = ("timesteps", "runs", "checkpoint_every", "tuning_runs")
 LISTS: dict[str, Callable[[str], Any]] = {"windows": positive, "seed": natural, "agents": str}
 
@@ -52,6 +53,8 @@ def training_parser(command: str) -> Parser:
     add("--env", metavar="WORLD", help=f"an id or a world with :parameter=value,… ({DEFAULTS['env']})")
     add("--timesteps", type=positive, help="environment steps of each model (3e6)")
     add("--windows", type=positive, nargs="*", help="of the statistics that the model sees (30 150)")
+    add("--stagger", action=argparse.BooleanOptionalAction, help="begin first episodes in different rounds (no)")
+    add("--learn-from", metavar="regret|reward", help="the expected loss of an arm, or what was drawn (regret)")
     add("--seed", type=natural, nargs="+", help="of training; a model is trained for each (0)")
     add("--runs", type=positive, help="held-out instances to play (200)")
     add("--agents", nargs="+", metavar="AGENT", help="the rivals, with :parameter=value,… (the best of the zoo)")
@@ -91,7 +94,13 @@ def _value(key: str, value: Any) -> Any:
             raise ValueError(f"settings must be a table, such as settings = {{n_steps = 64}}, got {value!r}")
         return dict(value)
     if key in LISTS:
+        if value == [] and key != "windows":
+            raise ValueError(f"{key} must name one or more, got none; leave it out for the usual")
         return [_read(key, LISTS[key], each) for each in (value if isinstance(value, list) else [value])]
+    if key in FLAGS:
+        if not isinstance(value, bool):
+            raise ValueError(f"{key} must be true or false, got {value!r}")
+        return value
     if key in COUNTS:
         return _read(key, positive, value)
     if not isinstance(value, str):

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from ..choosing.comparison import compare
+from ..choosing.leads import FEWEST
 from ..means import Floats
 from ..play.cores import job_count
 from ..rl.sb3_agent import SB3Agent
@@ -164,6 +165,8 @@ def _about_intervals(seeds: int, runs: int, rivals: int) -> str:
             f"in brackets: 95 % intervals over {seeds} training seeds and {runs:,} runs on the same luck (Student's "
             f"t), each by itself: of {rivals} such, {0.05 * rivals:.1f} miss on average"
         )
+    if runs < FEWEST:
+        return f"no intervals: they need {FEWEST} runs or more"
     return (
         "in brackets: 95 % intervals of differences on the same luck, for all rivals together; they are about this one "
         "model: other training seeds give other models, --seed 0 1 2 shows how different"

@@ -7,7 +7,8 @@ seeds too; another one is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ..experiments.folder_lock import FolderLock
 from ..experiments.result_folders import StoreError, guarded, mark, own_folder
 from ..experiments.valid_json import json_text
 from ..files import is_plain_file, refuse_links, remove_leftovers, write_atomically
-from ..rl.regret_meter import LearningCurve
+from ..rl.regret_callback import LearningCurve
 from ..rl.sb3_agent import SB3Agent
 from ..rl.training import Trained, Training, train
 
@@ -35,6 +36,7 @@ numbers.json     the comparison, as numbers; regret*.png and learning.png, as pi
 """
 REMEDY = "choose another folder with --out"
 SAME = ("seed",)  # what may differ between trainings that share a folder
+BEFORE = {"stagger": False, "learn_from": "reward"}  # what trainings were that do not say it, since there was no choice
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,9 @@ class SeedFolder:
             every: steps between two checkpoints.
             progress: whether to show how many steps are played.
         """
-        trained = train(training, logs=self.logs, checkpoint=self.checkpoint, every=every, progress=progress)
-        return trained, self.keep(trained)
+        with guarded(self.path, "write to"):
+            trained = train(training, logs=self.logs, checkpoint=self.checkpoint, every=every, progress=progress)
+            return trained, self.keep(trained)
 
     def keep(self, trained: Trained) -> str:
         """Save a model that is trained, then what was needed to go on with it is removed; returns what to say."""
@@ -91,9 +94,11 @@ class SeedFolder:
         model = next(filter(is_plain_file, models), None)
         if model is None or not is_plain_file(about):
             return None
-        read = json.loads(about.read_text(encoding="utf-8"))
-        curve = LearningCurve(np.array(read["curve"]["steps"], np.int64), np.array(read["curve"]["regret"], np.float64))
-        return Trained(SB3Agent.load(model), curve, read["steps"], read["seconds"])
+        with _undamaged(about):
+            read = json.loads(about.read_text(encoding="utf-8"))
+            steps, regret = (np.array(read["curve"][key], kind) for key, kind in (("steps", int), ("regret", float)))
+            curve, spent = LearningCurve(steps, regret), (int(read["steps"]), float(read["seconds"]))
+        return Trained(SB3Agent.load(model), curve, *spent)
 
 
 class TrainingFolder:
@@ -122,7 +127,9 @@ class TrainingFolder:
         file = self.path / "training.json"
         refuse_links(file, *(self.path / name for name in ("model.zip", "model.npz", "numbers.json")))
         if file.is_file():
-            _ensure_same(self.path, json.loads(file.read_text(encoding="utf-8")), described)
+            with _undamaged(file):
+                there = {**BEFORE, **json.loads(file.read_text(encoding="utf-8"))}
+            _ensure_same(self.path, there, described)
         mark(self.path, README)
         write_atomically(file, f"{json_text(described, indent=2)}\n".encode())
 
@@ -141,6 +148,15 @@ class TrainingFolder:
     def close(self) -> None:
         """Let another process have the folder."""
         self._lock.release()
+
+
+@contextmanager
+def _undamaged(file: Path) -> Iterator[None]:
+    """Turn what a file gives that does not hold what was written there into a :class:`StoreError`."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{str(file)!r} is damaged ({type(error).__name__}: {error}); {REMEDY}") from error
 
 
 def _ensure_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:

@@ -34,6 +34,8 @@ def own_folder(folder: Path, owner: str, remedy: str) -> None:
         owner: how its mark begins.
         remedy: what to do if it cannot be used.
     """
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{str(folder)!r} is no folder; {remedy}")
     folder.mkdir(parents=True, exist_ok=True)
     if not _is_marked(folder, owner) and not all(map(_is_left_by_a_start, folder.iterdir())):
         raise StoreError(f"{str(folder)!r} holds other things; {remedy}")

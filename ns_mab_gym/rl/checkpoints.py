@@ -1,9 +1,10 @@
 """Saves a training in the middle, and goes on with it as if it had never stopped.
 
 A checkpoint holds everything that the rest of a training depends on: the model with its optimiser, its buffer of
-replayed rounds and its hidden states, the environments with their instances, memories and luck, and the random streams
-of Python, NumPy and torch. It is written between two rollouts, whole or not at all. A training that goes on from it
-ends with the same weights as one that was not interrupted, on the same machine with the same number of threads.
+replayed rounds and its hidden states, the environments with their instances, memories and luck, the learning curve, and
+the random streams of Python, NumPy and torch. It is written between two rollouts, whole or not at all. A training that
+goes on from it ends with the same weights as one that was not interrupted, on the same machine with the same number of
+threads.
 
 Reading it runs what is pickled there, so that only checkpoints that were saved on this machine are read.
 """
@@ -11,18 +12,32 @@ Reading it runs what is pickled there, so that only checkpoints that were saved 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import pickle
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from stable_baselines3.common.vec_env import VecMonitor
 
 from ..files import write_atomically
 from .own_models import remember, was_saved_here
+from .regret_callback import RegretCallback
 
-__all__ = ["Session", "read_checkpoint", "write_checkpoint"]
+__all__ = ["SavedMonitor", "Session", "read_checkpoint", "write_checkpoint"]
+
+
+class SavedMonitor(VecMonitor):  # type: ignore[misc, unused-ignore]
+    """Stable-Baselines3's record of episodes, which can be pickled: what is known of its class is left out."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "class_attributes"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, class_attributes=dict(inspect.getmembers(type(self))))
 
 
 class Session(NamedTuple):
@@ -31,11 +46,13 @@ class Session(NamedTuple):
     Attributes:
         training: what is trained.
         model: the model, with its environments.
+        regret: the regret of its episodes.
         seconds: the time that it took so far.
     """
 
     training: Any
     model: Any
+    regret: RegretCallback
     seconds: float
 
 

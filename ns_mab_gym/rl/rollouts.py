@@ -1,4 +1,4 @@
-"""What happens between two rollouts of a training: saving, stopping after Ctrl-C, logging the regret, progress."""
+"""What happens between two rollouts of a training: saving, stopping after Ctrl-C, progress."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from types import FrameType
 
 from stable_baselines3.common.callbacks import BaseCallback
 
-from .regret_meter import RegretMeter
-
 __all__ = ["BetweenRollouts", "noted_interrupts"]
 
 
@@ -23,7 +21,6 @@ class BetweenRollouts(BaseCallback):  # type: ignore[misc, unused-ignore]
         save: saves the training as it is.
         every: after so many steps.
         interrupted: whether Ctrl-C was pressed.
-        meter: knows the regret of episodes, which is logged as ``rollout/ep_regret_mean``.
         advance: is told how many steps more were played.
     """
 
@@ -32,12 +29,10 @@ class BetweenRollouts(BaseCallback):  # type: ignore[misc, unused-ignore]
         save: Callable[[], None],
         every: int,
         interrupted: Callable[[], bool],
-        meter: RegretMeter,
         advance: Callable[[int, int], None],
     ) -> None:
         super().__init__()
-        self._save, self._every, self._interrupted = save, every, interrupted
-        self._meter, self._advance = meter, advance
+        self._save, self._every, self._interrupted, self._advance = save, every, interrupted, advance
         self._saved = self._told = 0
 
     def _on_training_start(self) -> None:
@@ -59,8 +54,6 @@ class BetweenRollouts(BaseCallback):  # type: ignore[misc, unused-ignore]
         new = self.model.num_timesteps - self._told
         self._told += new
         self._advance(new, new)
-        if self._meter.latest is not None:
-            self.logger.record("rollout/ep_regret_mean", self._meter.latest)
 
 
 @contextmanager

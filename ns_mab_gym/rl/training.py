@@ -14,19 +14,20 @@ import gymnasium as gym
 import torch
 from stable_baselines3.common.utils import LinearSchedule
 
-from ..agents.core.arguments import choice, positive_int
+from ..agents.core.arguments import choice, positive_int, shown
 from ..play.counters import counter_for
-from ..wrappers import VectorWindowedStatistics
-from .algorithm_settings import SETTINGS, hyperparameters
+from ..wrappers import VectorRegretAsReward, VectorWindowedStatistics
+from .algorithm_settings import LAST_RATE, SETTINGS, hyperparameters
 from .algorithm_table import algorithm
-from .checkpoints import Session, read_checkpoint, write_checkpoint
-from .regret_meter import LearningCurve, RegretMeter, SavedMonitor
+from .checkpoints import SavedMonitor, Session, read_checkpoint, write_checkpoint
+from .regret_callback import LearningCurve, RegretCallback
 from .rollouts import BetweenRollouts, noted_interrupts
 from .sb3_agent import SB3Agent
 from .vec_env import SB3VecEnv
 
-__all__ = ["Trained", "Training", "checked_device", "train", "untrained"]
+__all__ = ["LEARN_FROM", "Trained", "Training", "checked_device", "rounds_of", "train", "untrained"]
 
+LEARN_FROM = ("regret", "reward")
 EVERY = 250_000  # steps between two checkpoints
 ABOVE_WORDS = 2**64  # the seeds of evaluations and races are 64-bit words; those of training lie above
 LARGEST_SEED = 2**32 - 1  # that NumPy's global stream takes, from which Stable-Baselines3 draws
@@ -45,6 +46,12 @@ class Training:
         seed: the seed of the networks, the instances and the luck.
         settings: hyperparameters, in place of the usual ones.
         device: where torch computes.
+        stagger: whether the environments begin in different rounds of their first episode, so that a rollout shows all
+            parts of one. The learning curve is of whole episodes: it leaves out the first of each, but for those that
+            begin in round 1.
+        learn_from: ``"regret"``, whose negative the model is to maximise, as it does not scatter and has the same best
+            policy (:class:`~ns_mab_gym.wrappers.RegretAsReward`); or ``"reward"``, what was drawn. Observations, all
+            that the model sees when it plays, are the same.
     """
 
     algo: str = "ppo"
@@ -55,6 +62,8 @@ class Training:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     device: str = "cpu"
+    stagger: bool = False
+    learn_from: str = "regret"
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is built."""
@@ -63,6 +72,9 @@ class Training:
         positive_int("seed", self.seed, least=0, most=LARGEST_SEED)
         hyperparameters(self.algo, self.settings)
         checked_device(self.device)
+        choice("learn_from", self.learn_from, LEARN_FROM)
+        if not isinstance(self.stagger, bool):
+            raise TypeError(f"stagger must be True or False, got {shown(self.stagger)}")
 
     @property
     def first_env_seed(self) -> int:
@@ -71,12 +83,13 @@ class Training:
 
     def vector_env(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """The environments to learn from."""
-        envs: Any = gym.make_vec(
-            self.env, num_envs=num_envs, vectorization_mode="vector_entry_point", **self.env_kwargs
+        native: dict[str, Any] = {"vectorization_mode": "vector_entry_point", "stagger": self.stagger}
+        envs: gym.vector.VectorEnv[Any, Any, Any] = gym.make_vec(
+            self.env, num_envs=num_envs, **native, **self.env_kwargs
         )
         for window in self.windows:
             envs = VectorWindowedStatistics(envs, window=window)
-        return envs  # type: ignore[no-any-return]
+        return VectorRegretAsReward(envs) if self.learn_from == "regret" else envs
 
     def to_dict(self) -> dict[str, Any]:
         """The training as plain values."""
@@ -102,7 +115,7 @@ class Trained(NamedTuple):
 def checked_device(device: str) -> str:
     """The name of a device, if torch can compute there."""
     try:
-        torch.zeros(1, device="cpu" if device == "auto" else device)
+        torch.zeros(1, device="cpu" if device == "auto" else device).item()  # "meta" has shapes, but no numbers
     except Exception as error:  # RuntimeError, AssertionError or NotImplementedError, whatever torch is built with
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"torch cannot compute on device {device!r}: {first}; use 'cpu' or 'auto'") from None
@@ -112,8 +125,8 @@ def checked_device(device: str) -> str:
 def untrained(training: Training) -> Any:
     """A new model with its environments; raises a ValueError if the settings do not fit together."""
     made = hyperparameters(training.algo, training.settings)
-    envs = SavedMonitor(SB3VecEnv(RegretMeter(training.vector_env(made.n_envs))))
-    arguments = {"learning_rate": LinearSchedule(1e-3, 1e-4, 1.0), **made.arguments}
+    envs = SavedMonitor(SB3VecEnv(training.vector_env(made.n_envs)))
+    arguments = {"learning_rate": LinearSchedule(made.first_rate, LAST_RATE, 1.0), **made.arguments}
     try:
         model = algorithm(training.algo)(env=envs, seed=training.seed, device=training.device, **arguments)
     except (AssertionError, ValueError, TypeError) as error:
@@ -121,6 +134,12 @@ def untrained(training: Training) -> Any:
         raise ValueError(f"{training.algo} cannot be made with these settings: {said}; change one of them") from error
     envs.seed(training.first_env_seed)
     return model
+
+
+def rounds_of(model: Any, timesteps: int) -> int:
+    """The number of rounds that each environment plays: whole rollouts, with as many steps as are asked for or more."""
+    rollout: int = model.train_freq.frequency if hasattr(model, "train_freq") else model.n_steps
+    return -(-timesteps // (rollout * int(model.n_envs))) * rollout
 
 
 def train(
@@ -145,8 +164,8 @@ def train(
     """
     every = positive_int("every", every)
     known = checkpoint is not None and checkpoint.is_file()
-    session = read_checkpoint(checkpoint, training) if known else Session(training, untrained(training), 0.0)  # type: ignore[arg-type]
-    model, began = session.model, time.perf_counter()
+    session = read_checkpoint(checkpoint, training) if known else _begun(training)  # type: ignore[arg-type]
+    model, regret, began = session.model, session.regret, time.perf_counter()
     model.verbose, model.tensorboard_log = verbose, None if logs is None else str(logs)
 
     def seconds() -> float:
@@ -154,18 +173,23 @@ def train(
 
     def save() -> None:
         if checkpoint is not None:
-            write_checkpoint(checkpoint, Session(training, model, seconds()))
+            write_checkpoint(checkpoint, Session(training, model, regret, seconds()))
 
-    meter = _meter(model)
     with _noted(checkpoint) as interrupted, _advancing(progress, model, training.timesteps) as advance:
         if (left := training.timesteps - model.num_timesteps) > 0:
-            between = BetweenRollouts(save, every, interrupted, meter, advance)
+            between = BetweenRollouts(save, every, interrupted, advance)
             unmasked = {"use_masking": False} if training.algo == "maskable-ppo" else {}
-            model.learn(left, callback=between, reset_num_timesteps=not model.num_timesteps, **unmasked)
+            model.learn(left, callback=[regret, between], reset_num_timesteps=not known, **unmasked)
         if interrupted():
             save()
             raise KeyboardInterrupt
-    return Trained(SB3Agent(model), meter.curve, int(model.num_timesteps), seconds())
+    return Trained(SB3Agent(model), regret.curve, int(model.num_timesteps), seconds())
+
+
+def _begun(training: Training) -> Session:
+    """A training at its beginning; a point of its learning curve is the mean of as many episodes as environments."""
+    model = untrained(training)
+    return Session(training, model, RegretCallback(window=model.n_envs), 0.0)
 
 
 @contextmanager
@@ -180,18 +204,10 @@ def _noted(checkpoint: Path | None) -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _advancing(progress: bool, model: Any, asked: int) -> Iterator[Callable[[int, int], None]]:
-    """What is told how many steps were played; of as many as are asked for, in whole rollouts."""
+    """What is told how many steps were played."""
     if not progress:
         yield lambda steps, things: None
         return
-    rounds = model.train_freq.frequency if hasattr(model, "train_freq") else model.n_steps
-    rollout = rounds * model.n_envs
     with closing(counter_for(sys.stderr, "steps")) as counter:
-        counter.start(model.num_timesteps, -(-asked // rollout) * rollout)
+        counter.start(model.num_timesteps, rounds_of(model, asked) * model.n_envs)
         yield counter.advance
-
-
-def _meter(model: Any) -> RegretMeter:
-    meter = model.get_env().unwrapped.envs
-    assert isinstance(meter, RegretMeter)
-    return meter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,10 +14,11 @@ import pytest
 
 pytest.importorskip("stable_baselines3")
 
-from ns_mab_gym import rl
+from ns_mab_gym import files, rl
+from ns_mab_gym.cli import train_command
 from ns_mab_gym.cli.train_command import main
 from ns_mab_gym.deep import training_folder
-from ns_mab_gym.rl import rollouts
+from ns_mab_gym.rl import checkpoints, rollouts
 
 PPO = "ppo:n_envs=2,n_steps=16,batch_size=32,n_epochs=1"
 SMALL = ["--algo", PPO, "--windows", "8", "--timesteps", "100", "--runs", "5", "--no-tuning", "--agents", "random"]
@@ -161,6 +163,7 @@ def test_a_file_describes_a_training_and_options_have_the_last_word(tmp_path: Pa
         (["--seed", "2**32"], "argument --seed: must be an integer of at least 0"),
         (["--seed", "4294967296"], "seed must be at most 4,294,967,295"),
         (["--device", "nowhere"], "torch cannot compute on device 'nowhere'"),
+        (["--device", "meta"], "torch cannot compute on device 'meta'"),
         (["--env", "CartPole-v1"], "'CartPole-v1' is no environment of this package"),
         (["--env", "NSBandit-Piecewise-v0:arms=3"], "world 'piecewise' has no parameter 'arms'"),
         (["--env", "Nope-v0"], "unknown world 'Nope-v0'"),
@@ -189,6 +192,9 @@ def test_bad_words_end_with_a_line_before_anything_is_trained(
         ("seed = [0, -1]", "seed must be an integer of at least 0, got '-1'"),
         ("algo = 3", "algo must be a text, got 3"),
         ("settings = 3", "settings must be a table"),
+        ("stagger = 1", "stagger must be true or false, got 1"),
+        ("seed = []", "seed must name one or more, got none; leave it out for the usual"),
+        ("agents = []", "agents must name one or more, got none"),
         ("agents = [1]", "agents must be texts, got 1"),
     ],
 )
@@ -217,6 +223,99 @@ def test_a_folder_with_another_training_is_left_as_it_is(tmp_path: Path, capsys:
     assert main([*WORLD, *SMALL, "--out", str(tmp_path / "mine")]) == 2
     assert "holds other things; choose another folder with --out" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["model.zip"]
+
+
+@pytest.mark.parametrize("written", ["checkpoint", "learning.json", "model.npz", "numbers.json"])
+def test_a_full_disk_is_told_with_the_folder_and_the_same_command_goes_on(
+    written: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, real = [*WORLD, *SMALL, "--checkpoint-every", "32", "--out", str(tmp_path / "out")], files.write_atomically
+
+    def full(path: Path, content: bytes) -> None:
+        if path.name == written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(path, content)
+
+    for module in (checkpoints, training_folder, train_command):
+        monkeypatch.setattr(module, "write_atomically", full)
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert f"train: error: cannot write to '{tmp_path / 'out'}" in said
+    assert "No space left on device; what is stored there is intact, the same command continues" in said
+    monkeypatch.undo()
+    assert main(words) == 0
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_training_of_less_than_an_episode_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for horizon, warned in (("64", False), ("65", True)):  # 100 steps are 128 in whole rollouts, of 2 environments
+        words = ["--env", f"piecewise:n_arms=3,horizon={horizon}", *SMALL, "--out", str(tmp_path / horizon)]
+        assert main(words) == 0
+        assert (tmp_path / horizon / "learning.png").exists() is not warned
+        said = capsys.readouterr().err
+        assert (
+            "each of the 2 environments plays 64 rounds, and an episode has 65: none is played whole" in said
+        ) is warned
+        assert ("130 --timesteps play one in each" in said) is warned
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "out").write_text("mine")
+    assert main([*WORLD, *SMALL, "--out", str(tmp_path / "out")]) == 2
+    assert "is no folder; choose another folder with --out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["training.json", "seed-0/learning.json"])
+@pytest.mark.parametrize("content", ["{", "[]", "3", '{"curve": 3}', "\x00"])
+def test_damaged_files_are_named(name: str, content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    (out / "seed-0").mkdir(parents=True)
+    (out / "README.txt").write_text(training_folder.README)
+    (out / "seed-0" / "model.npz").write_bytes(b"")
+    (out / name).write_text(content)
+    assert main([*WORLD, *SMALL, "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert name in said or "holds another training" in said
+    assert "choose another folder with --out" in said
+    assert said.count("\n") == 1
+
+
+def test_too_few_runs_for_intervals_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WORLD, *SMALL, "--runs", "1", "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "no intervals: they need 5 runs or more" in said
+    assert "in brackets" not in said
+
+
+def test_whether_episodes_begin_together_belongs_to_a_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, file = tmp_path / "out", tmp_path / "mine.toml"
+    file.write_text("stagger = true")
+    words = [*WORLD, *SMALL, "--out", str(out)]
+    assert main([*words, "--stagger"]) == 0
+    assert numbers(out)["training"]["stagger"] is True
+    assert main([str(file), *words]) == 0
+    assert "trained before" in capsys.readouterr().out
+    for others in ([], [str(file), "--no-stagger"]):
+        assert main([*others, *words]) == 2
+        assert "with stagger = True instead of False; choose another folder" in capsys.readouterr().err
+
+
+def test_a_folder_that_says_nothing_of_staggering_is_one_where_episodes_began_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As those are that were written before there was the choice."""
+    words = [*WORLD, *SMALL, "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    described = tmp_path / "out" / "training.json"
+    described.write_text(
+        json.dumps({key: v for key, v in json.loads(described.read_text()).items() if key != "stagger"})
+    )
+    assert main([*words, "--stagger"]) == 2
+    assert "with stagger = False instead of True" in capsys.readouterr().err
+    assert main(words) == 0
+    assert "trained before" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["model.zip", "numbers.json", "seed-0", "seed-0/tensorboard", "seed-0/checkpoint"])

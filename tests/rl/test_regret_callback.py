@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,58 @@ def test_every_algorithm_logs_the_mean_regret_of_finished_episodes(algo: str, na
     model.logger.close()
     last = envs.of_episodes().ravel()[-3:]
     np.testing.assert_allclose(callback.regrets, last, rtol=1e-12)
+    assert callback.curve.steps.tolist() == [160, 240]  # the third and the sixth episode of 2 environments end there
+    np.testing.assert_allclose(callback.curve.regret, envs.of_episodes().reshape(2, 3).mean(axis=1), rtol=1e-12)
     logged = pd.read_csv(tmp_path / "progress.csv")["rollout/regret"].dropna()
     assert logged.iloc[-1] == pytest.approx(last.mean(), rel=1e-9)
+
+
+FIRST_ROUNDS = (0, 10, 20, 30)  # of 4 staggered environments with 40 rounds
+
+
+def whole_episodes(regrets: list[list[float]]) -> list[tuple[int, float]]:
+    """The steps until the end of each episode that was played from round 1 on, and its regret, in the order of ends."""
+    found = []
+    for i, first in enumerate(FIRST_ROUNDS):
+        for start in range((HORIZON - first) % HORIZON, len(regrets) - HORIZON + 1, HORIZON):
+            end = start + HORIZON
+            found.append((4 * end, i, sum(row[i] for row in regrets[start:end])))
+    return [(steps, regret) for steps, _, regret in sorted(found)]
+
+
+@pytest.mark.parametrize("algo", ["ppo", "dqn"])
+def test_first_episodes_that_begin_in_the_middle_do_not_count(algo: str) -> None:
+    envs = Counting(vector_env(4, stagger=True))
+    model = rl.algorithm(algo)("MlpPolicy", envs, device="cpu", seed=0, **SMALL[algo])
+    callback = rl.RegretCallback(window=2)
+    model.learn(896, callback=callback)
+    whole = whole_episodes(envs.regrets)
+    assert [steps for steps, _ in whole] == list(range(160, 897, 40))
+    assert callback.curve.steps.tolist() == [steps for steps, _ in whole[1::2]]
+    pairs = np.array([regret for _, regret in whole])[: len(whole) // 2 * 2].reshape(-1, 2)
+    np.testing.assert_allclose(callback.curve.regret, pairs.mean(axis=1), rtol=1e-12)
+
+
+def test_it_goes_on_in_the_middle_of_episodes_also_as_a_copy() -> None:
+    """After 64 steps, which are 16 rounds, two of the environments are still in the episode that began late."""
+    envs = Counting(vector_env(4, stagger=True))
+    model = rl.algorithm("a2c")("MlpPolicy", envs, device="cpu", seed=0, **SMALL["a2c"])
+    first, later = rl.RegretCallback(window=3), rl.RegretCallback(window=100)
+    model.learn(64, callback=first)
+    copy = pickle.loads(pickle.dumps(first))
+    model.learn(576, callback=[copy, later], reset_num_timesteps=False)
+    whole = whole_episodes(envs.regrets)
+    np.testing.assert_allclose(later.regrets, [regret for _, regret in whole], rtol=1e-12)
+    assert copy.curve.steps.tolist() == [steps for steps, _ in whole[2::3]]
+    assert not first.regrets
+
+
+def test_a_training_that_starts_anew_is_recorded_anew() -> None:
+    model = rl.algorithm("a2c")("MlpPolicy", vector_env(), device="cpu", seed=0, **SMALL["a2c"])
+    callback = rl.RegretCallback(window=2)
+    for _ in range(2):
+        model.learn(160, callback=callback)
+        assert callback.curve.steps.tolist() == [80, 160]
 
 
 def test_envs_without_regret_are_named_with_the_way_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,9 @@ from ns_mab_gym.deep.held_out import SEED
 from ns_mab_gym.deep.rivals import TUNING_SEED
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.rl.algorithm_settings import SETTINGS
-from ns_mab_gym.rl.regret_meter import RegretMeter
 from ns_mab_gym.rl.rollouts import BetweenRollouts
 from ns_mab_gym.rl.training import Trained, Training, train, untrained
+from ns_mab_gym.rl.vec_env import SB3VecEnv
 
 ON_POLICY = {"n_envs": 2, "n_steps": 16, "batch_size": 32}
 REPLAYED = {"n_envs": 2, "learning_starts": 16, "buffer_size": 200}
@@ -46,6 +47,7 @@ def weights(trained: Trained) -> dict[str, Any]:
 
 def assert_same(one: Trained, other: Trained) -> None:
     assert one.steps == other.steps
+    np.testing.assert_array_equal(one.curve.steps, other.curve.steps)
     np.testing.assert_array_equal(one.curve.regret, other.curve.regret)
     assert weights(one).keys() == weights(other).keys()
     for name, value in weights(one).items():
@@ -99,6 +101,62 @@ def test_an_interrupted_training_ends_with_the_same_weights(
     assert_same(train(training(algo), checkpoint=saved), whole)
 
 
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("algo", ["ppo", "dqn"])
+def test_ctrl_c_before_the_first_rollout_changes_nothing(
+    algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, saved = train(training(algo)), tmp_path / "checkpoint"
+    with monkeypatch.context() as patched:
+        patched.setattr(BetweenRollouts, "_on_training_start", lambda self: press_ctrl_c())
+        with pytest.raises(KeyboardInterrupt):
+            train(training(algo), checkpoint=saved)
+    assert_same(train(training(algo), checkpoint=saved), whole)
+
+
+STAGGERED: dict[str, dict[str, Any]] = {
+    "ppo": {**SMALL["ppo"], "n_envs": 4, "n_steps": 4, "batch_size": 16},
+    "recurrent-ppo": {**SMALL["recurrent-ppo"], "n_envs": 4, "n_steps": 4, "batch_size": 16},
+    "dqn": {**SMALL["dqn"], "n_envs": 4},
+}
+
+
+@pytest.mark.parametrize("algo", STAGGERED)
+def test_a_staggered_training_goes_on_in_the_middle_of_its_first_episodes(
+    algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environments begin after 0, 5, 10 and 15 rounds of 20; after 32 steps, which are 8 rounds, it is saved."""
+    what, saved = training(algo, stagger=True, settings=STAGGERED[algo]), tmp_path / "checkpoint"
+    whole, together = train(what), train(training(algo, settings=STAGGERED[algo]))
+    assert any((weights(together)[name] != value).any() for name, value in weights(whole).items())
+    interrupt(monkeypatch, 48, die)
+    with pytest.raises(KilledError):
+        train(what, checkpoint=saved, every=32)
+    with pytest.raises(ValueError, match="the checkpoint is one of another training"):
+        train(training(algo, settings=STAGGERED[algo]), checkpoint=saved)
+    assert_same(train(what, checkpoint=saved), whole)
+
+
+def test_the_curve_of_a_staggered_training_leaves_out_the_shorter_first_episodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rounds: list[list[float]] = []
+    step = SB3VecEnv.step_wait
+
+    def noted(self: SB3VecEnv) -> Any:
+        *arrays, infos = step(self)
+        rounds.append([info["regret"] for info in infos])
+        return (*arrays, infos)
+
+    monkeypatch.setattr(SB3VecEnv, "step_wait", noted)
+    curve = train(training(stagger=True, settings=STAGGERED["ppo"])).curve
+    regret = np.array(rounds)  # (rounds, 4)
+    begun = {0: (0, 20, 40), 1: (15, 35, 55), 2: (10, 30, 50), 3: (5, 25, 45)}  # the rounds before whole episodes
+    whole = [[regret[t : t + 20, i].sum() for i, starts in begun.items() for t in [starts[n]]] for n in range(3)]
+    assert curve.steps.tolist() == [140, 220, 300]  # the last of each four ends in round 35, 55, 75
+    np.testing.assert_allclose(curve.regret, np.mean(whole, axis=1), rtol=1e-12)
+
+
 @pytest.mark.parametrize("algo", ["ppo", "dqn"])
 def test_a_killed_training_goes_on_from_its_last_checkpoint(
     algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -137,20 +195,10 @@ def test_a_checkpoint_of_somebody_else_is_not_read(tmp_path: Path, monkeypatch: 
         train(training(), checkpoint=saved)
 
 
-def test_the_meter_adds_up_the_regret_of_episodes() -> None:
-    meter = RegretMeter(training(windows=()).vector_env(4))
-    meter.reset(seed=0)
-    means = meter.unwrapped.means  # type: ignore[attr-defined]
-    for _ in range(20):
-        meter.step(np.zeros(4, int))
-    expected = (means.max(axis=2) - means[:, :, 0]).sum(axis=1).mean()
-    np.testing.assert_allclose(meter.curve.regret, [expected])
-
-
-def test_tensorboard_is_told_the_regret_of_episodes(tmp_path: Path) -> None:
+def test_tensorboard_is_told_the_regret_of_episodes_under_one_name(tmp_path: Path) -> None:
     train(training(), logs=tmp_path)
     (events,) = tmp_path.rglob("events.out.tfevents.*")
-    assert b"rollout/ep_regret_mean" in events.read_bytes()
+    assert set(re.findall(rb"rollout/\w*regret\w*", events.read_bytes())) == {b"rollout/regret"}
 
 
 def test_no_instance_of_training_is_one_of_evaluation_or_tuning() -> None:
@@ -180,6 +228,7 @@ def test_no_instance_of_training_is_one_of_evaluation_or_tuning() -> None:
         ({"settings": {"normalize_advantage": 1}}, "must be true or false, got 1"),
         ({"settings": {"net_arch": [64, 0]}}, "each width in net_arch of ppo must be a positive integer, got 0"),
         ({"settings": {"device": "cpu"}}, "has no parameter 'device'"),
+        ({"stagger": 1}, "stagger must be True or False, got 1"),
         ({"device": "gpux"}, "torch cannot compute on device 'gpux'"),
     ],
 )

@@ -45,9 +45,7 @@ def _single_rewards(seed: int, episodes: int, wrap: Any = wrappers.RegretAsRewar
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_every_autoreset_mode_gives_what_single_environments_give(mode: AutoresetMode, wrap_single: bool) -> None:
     if wrap_single:  # Gymnasium's own vector environments, whose infos are put together from single ones
-        envs: Any = gym.make_vec(
-            "NSBandit-Piecewise-v0", 2, "sync", vector_kwargs={"autoreset_mode": mode}, **WORLD
-        )
+        envs: Any = gym.make_vec("NSBandit-Piecewise-v0", 2, "sync", vector_kwargs={"autoreset_mode": mode}, **WORLD)
     else:
         envs = gym.make_vec("NSBandit-Piecewise-v0", 2, autoreset_mode=mode, **WORLD)
     envs = wrappers.VectorRegretAsReward(envs)
