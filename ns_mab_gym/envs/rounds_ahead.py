@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +16,7 @@ IntArray = npt.NDArray[np.int64]
 
 BLOCK = 256  # steps that are prepared at once, at most; any number gives the same results
 BLOCK_BYTES = 1 << 26  # which what is prepared takes, at most
+NONE: FloatArray = np.zeros((0, 0))  # no instance
 
 
 class RoundsAhead:
@@ -35,20 +38,16 @@ class RoundsAhead:
     """
 
     def __init__(self, n_envs: int, n_arms: int, horizon: int, luck: Luck, random: bool) -> None:
-        self._shape, self._streams = (n_envs, n_arms), luck
+        self._shape, self._streams, self._random = (n_envs, n_arms), luck, random
         self._rows = rows_ahead(n_envs, n_arms, horizon, random)
         self._row = self._rows  # the next to be played; none is prepared yet
         self._every = np.arange(n_envs)
-        self.instances: list[FloatArray] = []
-        self._common = np.zeros((0, 0))  # the instance that all play, if they share one
-        self._shared = self._together = False  # whether all play one instance; and all are in the same round
+        self.instances = [NONE] * n_envs
+        self._shared = False  # whether all play one instance; if so:
+        self._common, self._common_best = NONE, np.zeros(0, np.int64)  # that one, and its best arms
         self._mu, self._best = np.zeros((0, *self._shape)), np.zeros((0, n_envs), np.int64)
 
-    def forget(self) -> None:
-        """Drop all instances, to make room for others."""
-        self.instances, self._common = [], np.zeros((0, 0))
-
-    def begin(self, envs: IntArray, instances: list[FloatArray], rounds: IntArray) -> None:
+    def begin(self, envs: IntArray, instances: Iterator[FloatArray], rounds: IntArray) -> None:
         """Begin episodes in some bandits, or in all.
 
         Args:
@@ -56,19 +55,27 @@ class RoundsAhead:
             instances: of each of them.
             rounds: (N,) rounds that lie behind each of the N bandits, these and the others.
         """
-        if len(envs) == len(rounds):
-            self.instances, self._row = instances, self._rows
-            self._common = instances[0]
-            self._shared = all(means is self._common for means in instances)
-            self._together = bool((rounds == rounds[0]).all())
+        whole = len(envs) == len(rounds)
+        if whole and self._random:
+            self._common = NONE
+        for i in envs.tolist():
+            self.instances[i] = NONE  # leaves its memory to the next, which is drawn only now
+            self.instances[i] = next(instances)
+        if whole:
+            self._row = self._rows
+            self._share()
             return
-        for i, means in zip(envs.tolist(), instances, strict=True):
-            self.instances[i] = means
-        if self._shared and any(means is not self._common for means in instances):
+        if self._shared and any(self.instances[i] is not self._common for i in envs.tolist()):
             self._shared = False
             self._prepare_means(self._every, rounds)
-        self._together = False
         self._prepare(envs, rounds)
+
+    def _share(self) -> None:
+        """Find out whether all play one instance."""
+        first = self.instances[0]
+        self._shared = all(means is first for means in self.instances)
+        if self._shared and first is not self._common:
+            self._common, self._common_best = first, first.argmax(axis=1)
 
     def step(self, rounds: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
         """The (N, K) means, the (N,) best arms and the (N,) luck of the coming round of each bandit.
@@ -84,15 +91,9 @@ class RoundsAhead:
         return *self._means(row, rounds), self._luck[row]
 
     def _means(self, row: int, rounds: IntArray) -> tuple[FloatArray, IntArray]:
-        if not self._shared:
-            return self._mu[row].copy(), self._best[row].copy()
-        if self._together:
-            mu, best = np.empty(self._shape), np.empty(self._shape[0], np.int64)
-            mu[:] = self._common[min(rounds.item(0), len(self._common) - 1)]
-            best.fill(mu[0].argmax())
-            return mu, best
-        several = self._common.take(rounds, axis=0, mode="clip")
-        return several, several.argmax(axis=1)
+        if self._shared:
+            return self._common.take(rounds, axis=0, mode="clip"), self._common_best.take(rounds, mode="clip")
+        return self._mu[row].copy(), self._best[row].copy()
 
     def _prepare(self, envs: IntArray, rounds: IntArray) -> None:
         """Fill what is left of the block, for some bandits or for all."""
@@ -113,7 +114,7 @@ class RoundsAhead:
         if self._mu.shape[0] == 0:
             self._mu = np.zeros((self._rows, *self._shape))
             self._best = np.zeros((self._rows, self._shape[0]), np.int64)
-        if whole and self._together:
+        if whole and (rounds == rounds[0]).all():
             t = rounds.item(0)
             coming = [means[t : t + ahead] for means in self.instances]
             np.stack(coming, axis=1, out=self._mu[first : first + len(coming[0])])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import gymnasium as gym
@@ -17,7 +18,7 @@ from ..agents.core.memory_limits import ensure_fits, grouped
 from .bandit import NSBanditEnv, Observation, drawn_means
 from .batched_rewards import rewards_of
 from .luck import luck_of, packs
-from .origins import Origins, seeds_of
+from .origins import Children, Origins, seeds_of
 from .render import EpisodeSoFar, ansi_line, draw_frame
 from .rounds_ahead import RoundsAhead, rows_ahead
 from .vector_arguments import checked_arms, checked_mask, checked_mode, first_rounds, given_means, last_round
@@ -30,6 +31,7 @@ IntArray = npt.NDArray[np.int64]
 
 ENV_BYTES, ARM_BYTES = 500, 40  # of a sub-environment and of each of its arms, in what is kept and what is returned
 GENERATOR_BYTES = 1_100  # of a stream of luck that is not packed
+MASKS = ("_mu", "_optimal_arm", "_regret", "_total_regret", "_round")  # of the infos
 
 
 class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
@@ -100,13 +102,15 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._ahead = RoundsAhead(n, k, horizon, self._luck, self.world.random)
         self._offsets = k * np.arange(n)  # where each env begins in a flat (N, K) array
         self._starts = (k + 2) * np.arange(n)  # and in one of observations
+        self._times = (np.arange(horizon + 1) / horizon).astype(np.float32)  # as they are observed after each round
         self._everyone = np.ones(n, np.bool_)
         self._begun = False
         self._t = np.zeros(n, np.int64)  # rounds that lie behind each sub-environment
+        self._left = 0  # rounds until the next of them ends
         self._total_regret = np.zeros(n)
         self._over: BoolArray | None = None  # those that have ended and are not reset yet, if there are any
-        self._last: list[tuple[int, float, int, float] | None] = []  # the round before, to be rendered
-        self._histories: list[EpisodeSoFar] = []
+        self._last: list[tuple[int, float, int, float] | None] = [None] * n  # the round before, to be rendered
+        self._histories: dict[int, EpisodeSoFar] = {}  # of each sub-environment, if pictures are rendered
 
     def _ensure_room(self) -> None:
         k, horizon = self.world.n_arms, self.world.horizon
@@ -170,31 +174,32 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
     def _begin(self, chosen: BoolArray, given: list[FloatArray] | None = None, first: IntArray | None = None) -> None:
         """Start new episodes where the mask is true, in round 1 or after these numbers of rounds."""
         envs = np.flatnonzero(chosen)
-        if len(envs) == self.num_envs:
-            self._begun = False
-            self._ahead.forget()
+        self._begun = False
         children = self._origins.next_episode(envs)
-        if given is not None:
-            instances = [given[i] for i in envs.tolist()]
-        elif self._own_means is not None:
-            instances = [self._own_means] * len(envs)
-        else:
-            instances = [drawn_means(self.world, self.law, rng) for rng in children.generators()]
         self._t[envs] = 0 if first is None else first
+        self._left = self._last_round - int(self._t.max())
         self._luck.begin(envs, children.next(), self._t[envs])
-        self._ahead.begin(envs, instances, self._t)
+        self._ahead.begin(envs, self._instances(envs, children, given), self._t)
         self._total_regret[envs] = 0.0
         if self._over is not None:
             left = self._over & ~chosen
             self._over = left if left.any() else None
         if self.render_mode is not None:
-            self._open_histories(envs, instances)
+            self._open_histories(envs.tolist())
         self._begun = True
+
+    def _instances(self, envs: IntArray, children: Children, given: list[FloatArray] | None) -> Iterator[FloatArray]:
+        """The instances of new episodes, each drawn when it is asked for, so that the old one can make room for it."""
+        if given is not None:
+            return (given[i] for i in envs.tolist())
+        if self._own_means is not None:
+            return repeat(self._own_means, len(envs))
+        return (drawn_means(self.world, self.law, rng) for rng in children.generators())
 
     def _show_beginning(self, envs: BoolArray, observation: Observation, infos: dict[str, Any]) -> None:
         """Put the first observations and infos of new episodes where the mask is true."""
         observation[envs] = 0.0
-        observation[envs, -1] = self._t[envs] / self.world.horizon
+        observation[envs, -1] = self._times[self._t[envs]]
         for key, values in self._no_round().items():
             infos[key][envs] = values[envs]
 
@@ -216,29 +221,37 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._ensure_playing()
         arms = checked_arms(actions, self.num_envs, self.world.n_arms, self._over)
         mu, best, luck = self._ahead.step(self._t)
-        mean = mu.ravel().take(self._offsets + arms)
-        regret = mu.ravel().take(self._offsets + best) - mean
+        mean = mu.take(self._offsets + arms)
+        regret = mu.take(self._offsets + best) - mean
         reward = rewards_of(self.law, mean, luck)
 
         self._t += 1
+        self._left -= 1
         self._total_regret += regret
         if self.render_mode is not None:
             self._remember(arms, reward, best, regret)
         observation, infos = self._observe(arms, reward), self._infos(mu, best, regret)
-        over, final = self._t == self._last_round, {}
+        over, final = np.zeros(self.num_envs, np.bool_), {}
         if (began := self._over) is not None:  # these ended in the step before: this one resets them, and was no round
             reward[began] = 0.0
             self._begin(began)
             self._show_beginning(began, observation, infos)
-        if over.any():
-            if self.autoreset_mode is AutoresetMode.SAME_STEP:
-                final = _finals(over, observation, infos)
-                self._begin(over)
-                self._show_beginning(over, observation, infos)
-            else:
-                self._over = over.copy()
-        nobody, infos = np.zeros(self.num_envs, np.bool_), _with_masks(infos, self._everyone)
-        return self._kept(observation), reward, nobody, over, infos | final
+        if self._left == 0:
+            over = self._t == self._last_round
+            final = self._end(over, observation, infos)
+        infos = _with_masks(infos, self._everyone)
+        infos.update(final)
+        return self._kept(observation), reward, np.zeros(self.num_envs, np.bool_), over, infos
+
+    def _end(self, over: BoolArray, observation: Observation, infos: dict[str, Any]) -> dict[str, Any]:
+        """End episodes where the mask is true; with ``SAME_STEP``, begin others and return the final infos."""
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._over = over.copy()
+            return {}
+        final = _finals(over, observation, infos)
+        self._begin(over)
+        self._show_beginning(over, observation, infos)
+        return final
 
     def _ensure_playing(self) -> None:
         if not self._begun:
@@ -251,28 +264,23 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             )
 
     def _observe(self, arms: IntArray, reward: FloatArray) -> Observation:
-        k = self.world.n_arms
-        observation = np.zeros((self.num_envs, k + 2), np.float32)
+        observation = np.zeros((self.num_envs, self.world.n_arms + 2), np.float32)
         observation.ravel()[self._starts + arms] = 1.0
-        observation[:, k] = reward
-        observation[:, k + 1] = self._t / self.world.horizon
+        observation[:, -2] = reward
+        observation[:, -1] = self._times.take(self._t, mode="clip")
         return observation
 
-    def _open_histories(self, envs: IntArray, instances: list[FloatArray]) -> None:
-        histories = [EpisodeSoFar.of(means) for means in instances] if self.render_mode == "rgb_array" else []
-        if len(envs) == self.num_envs:
-            self._last, self._histories = [None] * self.num_envs, histories
-            return
-        for place, i in enumerate(envs.tolist()):
+    def _open_histories(self, envs: list[int]) -> None:
+        for i in envs:
             self._last[i] = None
-            if histories:
-                self._histories[i] = histories[place]
+            if self.render_mode == "rgb_array":
+                self._histories[i] = EpisodeSoFar.of(self._ahead.instances[i])
 
     def _remember(self, arms: IntArray, reward: FloatArray, best: IntArray, regret: FloatArray) -> None:
         self._last = list(zip(arms.tolist(), reward.tolist(), best.tolist(), regret.tolist(), strict=True))
         totals = self._total_regret.tolist()
         over = [False] * self.num_envs if self._over is None else self._over.tolist()
-        for history, arm, total, ended in zip(self._histories, arms.tolist(), totals, over, strict=False):
+        for history, arm, total, ended in zip(self._histories.values(), arms.tolist(), totals, over, strict=False):
             if not ended:
                 history.add(arm, total)
 
@@ -284,7 +292,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         if not self._begun:
             raise ResetNeeded("nothing to render: call reset() first")
         if self.render_mode == "rgb_array":
-            return tuple(draw_frame(history) for history in self._histories)
+            return tuple(draw_frame(history) for history in self._histories.values())
         return tuple(self._line(i, t) for i, t in enumerate(self._t.tolist()))
 
     def _line(self, i: int, t: int) -> str:
@@ -304,7 +312,9 @@ def _masked(infos: dict[str, Any], envs: BoolArray) -> dict[str, Any]:
 
 
 def _with_masks(infos: dict[str, Any], envs: BoolArray) -> dict[str, Any]:
-    return infos | {f"_{key}": envs.copy() for key in infos}
+    for mask in MASKS:
+        infos[mask] = envs.copy()
+    return infos
 
 
 def _finals(over: BoolArray, observation: Observation, infos: dict[str, Any]) -> dict[str, Any]:

@@ -72,16 +72,21 @@ def given_means(means: Any, n_envs: int, world: World, law: Law) -> list[FloatAr
 
 def checked_arms(actions: npt.ArrayLike, n_envs: int, n_arms: int, ignored: BoolArray | None) -> IntArray:
     """The arm to pull in each sub-environment, and 0 where the action is ignored."""
-    wanted = f"actions must be {n_envs} integers from 0 to {n_arms - 1}, one per sub-environment"
     try:
-        arms = np.asarray(actions)
+        given = np.asarray(actions)
     except Exception:  # lists of different lengths, or whatever somebody's own class raises
-        raise InvalidAction(f"{wanted}; got {shown(actions)}") from None
-    if arms.shape != (n_envs,) or arms.dtype.kind not in "iu":
-        raise InvalidAction(f"{wanted}; got {arms.dtype} of shape {arms.shape}")
+        raise _invalid(shown(actions), n_envs, n_arms) from None
+    if given.shape != (n_envs,) or given.dtype.kind not in "iu":
+        raise _invalid(f"{given.dtype} of shape {given.shape}", n_envs, n_arms)
     if ignored is not None:
-        arms = np.where(ignored, 0, arms)
-    if arms.min() < 0 or arms.max() >= n_arms:
-        bad = int(np.flatnonzero((arms < 0) | (arms >= n_arms))[0])
-        raise InvalidAction(f"{wanted}; got {arms[bad]} in sub-environment {bad}")
-    return arms.astype(np.int64)
+        given = np.where(ignored, 0, given)
+    arms = given.astype(np.int64)
+    if int(np.maximum.reduce(arms.view(np.uint64))) >= n_arms:  # without a sign, negative numbers are very large
+        bad = int(np.flatnonzero((given < 0) | (given >= n_arms))[0])
+        raise _invalid(f"{given[bad]} in sub-environment {bad}", n_envs, n_arms)
+    return arms
+
+
+def _invalid(got: str, n_envs: int, n_arms: int) -> InvalidAction:
+    allowed = f"actions must be {n_envs} integers from 0 to {n_arms - 1}, one per sub-environment"
+    return InvalidAction(f"{allowed}; got {got}")

@@ -17,22 +17,18 @@ BoolArray = npt.NDArray[np.bool_]
 
 def split_infos(infos: Info, n: int) -> list[Info]:
     """One dictionary per environment, of Python numbers and rows of arrays; built column by column, which is fast."""
-    keys = [key for key in infos if not key.startswith("_")]
-    present = {key: infos.get(f"_{key}") for key in keys}
-    if all(mask is None or mask.all() for mask in present.values()):
-        columns = [_column(infos[key], n) for key in keys]
-        return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)] if keys else _empty(n)
-    split = _empty(n)
-    for key in keys:
-        mask = present[key]
-        for i, value in enumerate(_column(infos[key], n)):
-            if mask is None or mask[i]:
-                split[i][key] = value
+    masks: dict[str, Any] = {key: infos.get(f"_{key}") for key in infos if not key.startswith("_")}
+    everywhere = dict.fromkeys([key for key, mask in masks.items() if mask is None or mask.all()])
+    split: list[Info] = [everywhere.copy() for _ in range(n)]  # a copy has room for its values: it need not grow
+    for key, mask in masks.items():
+        column = _column(infos[key], n)
+        if key in everywhere:
+            for info, value in zip(split, column, strict=True):
+                info[key] = value
+        else:
+            for i in np.flatnonzero(mask).tolist():
+                split[i][key] = column[i]
     return split
-
-
-def _empty(n: int) -> list[Info]:
-    return [{} for _ in range(n)]
 
 
 def _column(values: Any, n: int) -> list[Any]:
@@ -61,13 +57,11 @@ class LazyInfos(Sequence[Info]):
         final_obs, final_info = infos.pop("final_obs", None), infos.pop("final_info", None)
         infos.pop("_final_obs", None)
         infos.pop("_final_info", None)
-        split = split_infos(infos, n)
+        timed_out = {"TimeLimit.truncated": self._truncated & ~self._terminated}
+        split = split_infos(infos | timed_out, n)
         if final_info is not None:
-            for info, last in zip(split, split_infos(final_info, n), strict=True):
+            for info, last in zip(split, split_infos(final_info | timed_out, n), strict=True):
                 info |= last  # what a wrapper recorded about the episode, such as its return, stays
-        timed_out = (self._truncated & ~self._terminated).tolist()
-        for i, info in enumerate(split):
-            info["TimeLimit.truncated"] = timed_out[i]
         for i in np.flatnonzero(self._terminated | self._truncated).tolist():
             split[i]["terminal_observation"] = final_obs[i]
         return split

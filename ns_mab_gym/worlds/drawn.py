@@ -72,8 +72,12 @@ class Piecewise(ManyArms):
     def _placed_lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Phase lengths, uniform over the compositions of T into parts of at least ``min_spacing``."""
         slack = self.horizon - (self.changes + 1) * (self.min_spacing - 1)
-        cuts = np.sort(rng.choice(slack - 1, size=self.changes, replace=False)) + 1
-        return np.diff(cuts, prepend=0, append=slack).astype(np.int64) + self.min_spacing - 1
+        cuts = np.zeros(self.changes + 2, np.int64)
+        cuts[1:-1] = rng.choice(slack - 1, size=self.changes, replace=False)
+        cuts[1:-1] += 1
+        cuts[-1] = slack
+        cuts.sort()
+        return cuts[1:] - cuts[:-1] + (self.min_spacing - 1)
 
     def _drawn_lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Phase lengths of ``min_spacing`` plus a geometric wait, until T is filled."""
@@ -100,13 +104,11 @@ class Piecewise(ManyArms):
 
 def _spread(phases: FloatArray, lengths: npt.NDArray[np.int64], means: FloatArray) -> None:
     """Repeat the rows of phases in the rows of the means; from the end, so that both may begin in the same place."""
-    ends = np.cumsum(lengths)
+    phase_of = np.repeat(np.arange(len(phases)), lengths)  # of each round
     size = block_size(means.shape[1], BLOCK)
     for stop in range(len(means), 0, -size):
         start = max(stop - size, 0)
-        first, last = np.searchsorted(ends, [start, stop - 1], side="right")
-        counts = np.diff(np.minimum(ends[first : last + 1], stop), prepend=start)
-        means[start:stop] = np.repeat(phases[first : last + 1], counts, axis=0)
+        means[start:stop] = phases.take(phase_of[start:stop], axis=0)
 
 
 @dataclass(frozen=True, kw_only=True)

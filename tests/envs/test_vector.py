@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -187,16 +188,54 @@ def test_rendering_gives_what_the_single_envs_render() -> None:
         np.testing.assert_array_equal(envs.render()[1], single.render())
 
 
+def test_an_instance_makes_room_for_the_next_before_that_is_drawn() -> None:
+    envs = native(num_envs=6, n_arms=5, horizon=20_000)
+    one = 8 * 20_000 * 5
+    tracemalloc.start()
+    try:
+        envs.reset(seed=0)
+        envs.step(np.zeros(6, np.int64))
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        envs.reset()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert before > 6 * one
+    assert peak - before < 1.5 * one  # a draw needs about one beside what it fills
+
+
+@pytest.mark.parametrize("stagger", [False, True])
+def test_when_an_instance_cannot_be_drawn_a_reset_is_needed(stagger: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    envs, arms = native(horizon=4, stagger=stagger), np.zeros(3, np.int64)
+
+    def no_memory(*_: object) -> FloatArray:
+        raise MemoryError
+
+    envs.reset(seed=0)
+    for _ in range(1 if stagger else 3):  # until one is about to end
+        envs.step(arms)
+    with monkeypatch.context() as patch:
+        patch.setattr(vector, "drawn_means", no_memory)
+        with pytest.raises(MemoryError):
+            envs.step(arms)
+    with pytest.raises(ResetNeeded, match="call reset"):
+        envs.step(arms)
+    assert_same_trajectory(native(horizon=4, stagger=stagger), envs, 9)
+
+
 @pytest.mark.parametrize(
     ("actions", "words"),
     [
         ([0, 10, 0], "got 10 in sub-environment 1"),
         ([0, 0, -1], "got -1 in sub-environment 2"),
+        (np.array([0, -128, 0], np.int8), "got -128 in sub-environment 1"),
+        (np.array([0, 0, 2**64 - 1], np.uint64), "got 18446744073709551615 in sub-environment 2"),
         ([0, 1], r"3 integers from 0 to 9.*shape \(2,\)"),
         ([0.0, 1.0, 2.0], "got float64"),
     ],
 )
-def test_a_bad_action_is_named(actions: list[float], words: str) -> None:
+def test_a_bad_action_is_named(actions: Any, words: str) -> None:
     envs = native()
     envs.reset(seed=0)
     with pytest.raises(InvalidAction, match=words):
