@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 import torch
@@ -27,6 +27,7 @@ from .vec_env import SB3VecEnv
 
 __all__ = ["LEARN_FROM", "Trained", "Training", "checked_device", "rounds_of", "train", "untrained"]
 
+VectorEnv: TypeAlias = gym.vector.VectorEnv[Any, Any, Any]
 LEARN_FROM = ("regret", "reward")
 EVERY = 250_000  # steps between two checkpoints
 ABOVE_WORDS = 2**64  # the seeds of evaluations and races are 64-bit words; those of training lie above
@@ -81,7 +82,7 @@ class Training:
         """The seed of the first environment; those of the others follow, and those of other trainings lie elsewhere."""
         return ABOVE_WORDS * (1 + self.seed)
 
-    def vector_env(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
+    def vector_env(self, num_envs: int) -> VectorEnv:
         """The environments to learn from."""
         native: dict[str, Any] = {"vectorization_mode": "vector_entry_point", "stagger": self.stagger}
         envs: gym.vector.VectorEnv[Any, Any, Any] = gym.make_vec(

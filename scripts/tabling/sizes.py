@@ -19,9 +19,9 @@ WORLDS: dict[str, dict[str, Any]] = {
 }
 # What tables call an algorithm, and how it is trained; the slowest first, so that none is left alone in the end.
 ALGORITHMS = {
-    "RecurrentPPO": Training("recurrent-ppo", timesteps=3_000_000),
-    "PPO": Training("ppo", timesteps=5_000_000),
-    "DQN": Training("dqn", timesteps=3_000_000),
+    "RecurrentPPO": Training("recurrent-ppo", timesteps=6_000_000),
+    "DQN": Training("dqn", timesteps=4_000_000),
+    "PPO": Training("ppo", timesteps=6_000_000),
 }
 FEW: dict[str, Any] = {"n_envs": 4, "n_steps": 32, "batch_size": 64, "n_epochs": 1}
 SHORT = {
