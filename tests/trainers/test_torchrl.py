@@ -63,7 +63,7 @@ def test_infos_of_a_single_environment() -> None:
 
 
 def test_the_reader_of_torchrl_itself_takes_arrays_only() -> None:
-    with pytest.raises(AttributeError, match="'float' object has no attribute 'dtype'"):
+    with pytest.raises(AttributeError, match="object has no attribute 'dtype'"):
         envs.GymEnv(ID, **WORLD).auto_register_info_dict()
 
 
