@@ -74,6 +74,8 @@ def test_what_load_could_not_read_is_not_saved(tmp_path: Path) -> None:
     agent.model.save(tmp_path / "own.zip")
     again = rl.SB3Agent(OwnPPO.load(tmp_path / "own.zip"))
     assert again.model.observation_space == agent.model.observation_space
+    one, other = (nsb.run_episode(agent.wrap(make()), each, seed=(1, 2)).arms for each in (agent, again))
+    np.testing.assert_array_equal(one, other)
     named_alike = type("PPO", (PPO,), {})("MlpPolicy", vector_env(), device="cpu")
     with pytest.raises(ValueError, match="PPO is none of the algorithms"):
         rl.SB3Agent(named_alike).save(tmp_path / "model.zip")

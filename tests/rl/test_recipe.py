@@ -59,6 +59,7 @@ def shown(env: gym.Env[Any, Any], rounds: int = 12) -> list[Any]:
 CASES: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "none": (make, []),
     "single": (lambda: wrappers.WindowedStatistics(make(), window=np.int64(10)), [WINDOW]),
+    "last rounds": (lambda: wrappers.LastRounds(make(), n=2), [("LastRounds", {"n": 2})]),
     "monitored": (lambda: Monitor(RecordEpisodeStatistics(window(make()))), [WINDOW]),
     "standardised": (lambda: wrappers.StandardizeReward(window(make())), [WINDOW]),
     "vector": (vector_env, [WINDOW]),

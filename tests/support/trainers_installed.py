@@ -1,4 +1,4 @@
-"""The packages of other trainers, which are an extra of their own: tests of those that are absent are skipped."""
+"""The packages of other trainers, which are extras of their own: tests of those that are absent are skipped."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ import pytest
 __all__ = ["needed"]
 
 
-def needed(module: str) -> Any:
+def needed(module: str, extra: str = "trainers") -> Any:
     """A module of a trainer; a file of tests that asks for an absent one is skipped, or fails if ``TRAINERS`` is set.
 
     ``.ci/trainers`` sets it, so that nothing is skipped there.
+
+    Args:
+        module: its full name.
+        extra: which installs it.
     """
     package = module.partition(".")[0]
     if importlib.util.find_spec(package) is None and not os.environ.get("TRAINERS"):
-        pytest.skip(f"no {package}: pip install '.[trainers]'", allow_module_level=True)
+        pytest.skip(f"no {package}: pip install '.[{extra}]'", allow_module_level=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what a trainer itself imports
         return importlib.import_module(module)

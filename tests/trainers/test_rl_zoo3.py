@@ -1,4 +1,4 @@
-"""rl_zoo3: its command trains with our files of hyperparameters, and the model plays as an agent."""
+"""rl_zoo3: its command trains with our files of hyperparameters as ours does, and the model plays as an agent."""
 
 from __future__ import annotations
 
@@ -17,18 +17,26 @@ from trainers_installed import needed
 
 import ns_mab_gym as nsb
 from ns_mab_gym import rl, wrappers
+from ns_mab_gym.rl.algorithm_settings import SETTINGS, hyperparameters
+from ns_mab_gym.rl.training import Training, untrained
 
-needed("rl_zoo3")
+zoo = needed("rl_zoo3")
 
 ROOT = Path(__file__).parents[2]
 ID, K, HORIZON = "NSBandit-Piecewise-v0", 3, 40
+WORLD = {"n_arms": K, "horizon": HORIZON}
 # What is changed of our files, so that a few hundred steps suffice.
+CLIPPED = "n_envs:2 n_steps:80 batch_size:80 n_epochs:1"
+REPLAYED = "n_envs:2 learning_starts:100 buffer_size:500 batch_size:32"
 SMALL = {
-    "ppo": "n_envs:2 n_steps:80 batch_size:80 n_epochs:1",
+    "ppo": CLIPPED,
     "a2c": "n_envs:2",
-    "ppo_lstm": "n_envs:2 n_steps:80 batch_size:80 n_epochs:1",
-    "dqn": "n_envs:2 learning_starts:100 buffer_size:500 batch_size:32",
+    "ppo_lstm": CLIPPED,
+    "trpo": "n_envs:2 n_steps:80 batch_size:80",
+    "dqn": REPLAYED,
+    "qrdqn": REPLAYED,
 }
+OURS = {name: algo for algo in SETTINGS for name, kind in zoo.ALGOS.items() if kind is rl.algorithm(algo)}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +59,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return train
 
 
+def test_every_algorithm_of_ours_that_rl_zoo3_knows_is_tried() -> None:
+    assert OURS.keys() == SMALL.keys()
+    assert set(SETTINGS) - set(OURS.values()) == {"maskable-ppo"}
+
+
 @pytest.mark.parametrize("algo", SMALL)
 def test_the_command_trains_evaluates_and_logs_the_regret(algo: str, trained: Callable[[str], Path]) -> None:
     folder = trained(algo)
@@ -62,14 +75,25 @@ def test_the_command_trains_evaluates_and_logs_the_regret(algo: str, trained: Ca
     assert all(0 < float(episode["total_regret"]) < HORIZON for episode in episodes)
 
 
+@pytest.mark.parametrize("algo", SMALL)
+def test_the_model_is_the_one_that_our_command_makes(algo: str, trained: Callable[[str], Path]) -> None:
+    theirs = zoo.ALGOS[algo].load(trained(algo) / f"{ID}.zip", device="cpu")
+    ours = untrained(Training(algo=OURS[algo], env=ID, env_kwargs=WORLD))
+    changed = {"policy", "learning_rate", *(setting.partition(":")[0] for setting in SMALL[algo].split())}
+    same = sorted(hyperparameters(OURS[algo], {}).arguments.keys() - changed)
+    assert [(name, getattr(theirs, name)) for name in same] == [(name, getattr(ours, name)) for name in same]
+    assert type(theirs.policy) is type(ours.policy)
+    assert theirs.observation_space == ours.observation_space
+    assert theirs.lr_schedule(1.0) == ours.lr_schedule(1.0)
+
+
 def test_the_model_plays_as_an_agent(trained: Callable[[str], Path]) -> None:
     model = trained("ppo") / f"{ID}.zip"
 
     def wrapped(env: gym.Env) -> gym.Env:  # type: ignore[type-arg]
         return wrappers.WindowedStatistics(wrappers.WindowedStatistics(env, window=30), window=150)
 
-    world = {"n_arms": K, "horizon": HORIZON}
-    agent = rl.SB3Agent(PPO.load(model, env=make_vec_env(ID, env_kwargs=world, wrapper_class=wrapped), device="cpu"))
-    runs = nsb.simulate(ID, agent, runs=2, seed=0, env_kwargs=world)
+    agent = rl.SB3Agent(PPO.load(model, env=make_vec_env(ID, env_kwargs=WORLD, wrapper_class=wrapped), device="cpu"))
+    runs = nsb.simulate(ID, agent, runs=2, seed=0, env_kwargs=WORLD)
     assert runs.regret.shape == (2, HORIZON)
     assert agent.recipe == [("WindowedStatistics", {"window": 30}), ("WindowedStatistics", {"window": 150})]

@@ -1,4 +1,4 @@
-"""Environments in processes that are spawned, which import nothing that the parent did: ids need their prefix."""
+"""Environments in processes that are spawned, which import nothing that the parent did: most need the prefix."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
+from spawned import refusal_of_a_bare_id
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
@@ -40,8 +41,9 @@ def native() -> Any:
         ("async", {"vector_kwargs": SPAWN}),
     ],
 )
-def test_make_vec_in_every_mode(mode: str, options: dict[str, Any], native: Any) -> None:
-    envs = gym.make_vec(ID, num_envs=ENVS, vectorization_mode=mode, **options, **WORLD)
+@pytest.mark.parametrize("name", [ID, ID.partition(":")[2]])
+def test_make_vec_in_every_mode(name: str, mode: str, options: dict[str, Any], native: Any) -> None:
+    envs = gym.make_vec(name, num_envs=ENVS, vectorization_mode=mode, **options, **WORLD)
     np.testing.assert_array_equal(rewards_of(envs), native)
 
 
@@ -57,3 +59,15 @@ def test_subproc_vec_env_of_stable_baselines3(native: Any) -> None:
     rewards = [envs.step(arms)[1] for arms in ARMS]
     envs.close()
     np.testing.assert_array_equal(rewards, native)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "from gymnasium.vector import AsyncVectorEnv; AsyncVectorEnv([make], context='spawn').reset()",
+        "from stable_baselines3.common.vec_env import SubprocVecEnv as V; V([make], start_method='spawn').reset()",
+    ],
+    ids=["AsyncVectorEnv", "SubprocVecEnv"],
+)
+def test_without_the_prefix_the_id_is_unknown_there(lines: str) -> None:
+    assert "Environment `NSBandit-Piecewise` doesn't exist" in refusal_of_a_bare_id(lines)

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from spawned import refusal_of_a_bare_id
 from trainers_installed import needed
 
 algorithm, data, venvs = needed("tianshou.algorithm"), needed("tianshou.data"), needed("tianshou.env")
@@ -52,6 +53,11 @@ def test_what_a_collector_keeps_is_what_was_played(kind: Any) -> None:
     np.testing.assert_array_equal(kept.info.round, np.tile(range(1, HORIZON + 1), 4))
     np.testing.assert_array_equal(kept.truncated, kept.info.round == HORIZON)
     assert not kept.terminated.any()
+
+
+def test_spawned_processes_need_the_prefix() -> None:
+    lines = "from tianshou.env import SubprocVectorEnv; SubprocVectorEnv([make], context='spawn').reset()"
+    assert "Environment `NSBandit-Piecewise` doesn't exist" in refusal_of_a_bare_id(lines)
 
 
 def test_dqn_learns_the_best_arm() -> None:

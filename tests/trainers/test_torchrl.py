@@ -53,13 +53,18 @@ def test_an_environment_fulfils_the_specs_that_are_read_off_it() -> None:
 
 
 def test_infos_of_a_single_environment() -> None:
-    env = envs.GymWrapper(gym.make(ID, **WORLD), categorical_action_encoding=True)
+    env = envs.GymEnv(ID, categorical_action_encoding=True, **WORLD)
     rollout = env.auto_register_info_dict(info_dict_reader=NumbersAsArrays()).rollout(HORIZON)
     means = env._env.unwrapped.means
     np.testing.assert_array_equal(rollout["next", "mu"], means)
     np.testing.assert_array_equal(rollout["next", "regret"], means.max(1) - means[range(HORIZON), rollout["action"]])
     np.testing.assert_array_equal(rollout["round"], range(HORIZON))
     np.testing.assert_array_equal(rollout["next", "round"], range(1, HORIZON + 1))
+
+
+def test_the_reader_of_torchrl_itself_takes_arrays_only() -> None:
+    with pytest.raises(AttributeError, match="object has no attribute 'dtype'"):
+        envs.GymEnv(ID, **WORLD).auto_register_info_dict()
 
 
 @pytest.mark.parametrize(("mode", "resets"), [(AutoresetMode.DISABLED, 1), (AutoresetMode.SAME_STEP, 2)])
