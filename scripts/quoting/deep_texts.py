@@ -9,9 +9,9 @@ from ns_mab_gym.student_t import t_quantile
 from quoting.learning_outcomes import called, is_tuned, outcomes, rivals_of, strongest
 from quoting.markdown import UNKNOWN, Figures, table
 
-__all__ = ["learning_in_short", "learning_table"]
+__all__ = ["learning_in_short", "learning_table", "training_choices"]
 
-SECTION = "deep-table"
+SECTION, CHOICES = "deep-table", "deep-choices"
 UNMEASURED = "Not measured yet: `python scripts/deep_table.py --jobs 2 --write` does, and writes the figures here."
 Row = Mapping[str, Any]
 
@@ -101,6 +101,26 @@ def _short_row(world: str, found: Row) -> Sequence[str]:
     cells = [f"**{row['regret']:,.0f}**" if row["regret"] == least else f"{row['regret']:,.0f}" for row in shown]
     models = cells[: len(found["models"])]
     return world, *models, f"{cells[-3]}, {called(published)}", f"{cells[-2]}, {called(tuned)}", cells[-1]
+
+
+def training_choices(figures: Figures) -> str:
+    """What a training comes to that differs from the usual one in one thing."""
+    if CHOICES not in figures:
+        return UNMEASURED.replace("table", "choices")
+    measured = figures[CHOICES]["figures"]
+    [(world, found)] = measured["worlds"].items()
+    rows = [
+        (row["agent"], f"{row['regret']:,.0f}", ", ".join(f"{mean:,.0f}" for mean in row["by_seed"]), *_cost(row))
+        for row in sorted(found["models"], key=lambda row: (row["agent"].partition(",")[0], float(row["regret"])))
+    ]
+    kl_ucb = next(row for row in found["rivals"] if row["agent"] == "kl-ucb")
+    beside = f"`kl-ucb` has {kl_ucb['regret']:,.0f} in the same {measured['runs']} runs."
+    header = (f"{world}, {measured['arms']} arms, T = {measured['horizon']:,}", "regret", "by seed", "steps", "seconds")
+    return f"{table(header, rows)}\n\n{beside}"
+
+
+def _cost(row: Row) -> tuple[str, str]:
+    return f"{_mean(row['steps']):,.0f}", f"{_mean(row['seconds']):,.0f}"
 
 
 def _interval(mean: float, low: float, high: float) -> str:

@@ -37,6 +37,7 @@ TEXTS: dict[str, Callable[[Figures], str]] = {
     "recommended-windows": choice_texts.recommended_windows,
     "learning-table": deep_texts.learning_table,
     "learning-in-short": deep_texts.learning_in_short,
+    "training-choices": deep_texts.training_choices,
     "leaderboard": choice_texts.leaderboard,
     "tuned": choice_texts.tuned,
     "advised": choice_texts.advised,

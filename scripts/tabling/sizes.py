@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ns_mab_gym.deep.rivals import RIVALS, TUNING_RUNS
@@ -20,8 +20,8 @@ WORLDS: dict[str, dict[str, Any]] = {
 # What tables call an algorithm, and how it is trained; the slowest first, so that none is left alone in the end.
 ALGORITHMS = {
     "RecurrentPPO": Training("recurrent-ppo", timesteps=6_000_000),
-    "DQN": Training("dqn", timesteps=4_000_000),
-    "PPO": Training("ppo", timesteps=6_000_000),
+    "DQN": Training("dqn", timesteps=2_000_000),
+    "PPO": Training("ppo", timesteps=4_000_000),
 }
 FEW: dict[str, Any] = {"n_envs": 4, "n_steps": 32, "batch_size": 64, "n_epochs": 1}
 SHORT = {
@@ -43,6 +43,7 @@ class Size:
         seeds: of training.
         rivals: their names.
         arms: K of every world.
+        families: the worlds, by what tables call them, with their own parameters.
     """
 
     algorithms: Mapping[str, Training]
@@ -52,12 +53,13 @@ class Size:
     seeds: Sequence[int]
     rivals: Sequence[str] = RIVALS
     arms: int = 5
+    families: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: WORLDS)
 
     @property
     def worlds(self) -> dict[str, WorldEntry]:
         """The worlds, by what tables call them."""
         size: dict[str, Any] = {"n_arms": self.arms, "horizon": self.horizon}
-        return {name: WorldEntry.of("NSBandit-v0", **given, **size) for name, given in WORLDS.items()}
+        return {name: WorldEntry.of("NSBandit-v0", **given, **size) for name, given in self.families.items()}
 
     def training(self, algorithm: str, world: str, seed: int) -> Training:
         """The training of one model."""

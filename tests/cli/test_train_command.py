@@ -164,6 +164,7 @@ def test_a_file_describes_a_training_and_options_have_the_last_word(tmp_path: Pa
         (["--seed", "4294967296"], "seed must be at most 4,294,967,295"),
         (["--device", "nowhere"], "torch cannot compute on device 'nowhere'"),
         (["--device", "meta"], "torch cannot compute on device 'meta'"),
+        (["--learn-from", "luck"], "unknown learn_from 'luck'; choose one of"),
         (["--env", "CartPole-v1"], "'CartPole-v1' is no environment of this package"),
         (["--env", "NSBandit-Piecewise-v0:arms=3"], "world 'piecewise' has no parameter 'arms'"),
         (["--env", "Nope-v0"], "unknown world 'Nope-v0'"),
@@ -195,6 +196,7 @@ def test_bad_words_end_with_a_line_before_anything_is_trained(
         ("stagger = 1", "stagger must be true or false, got 1"),
         ("seed = []", "seed must name one or more, got none; leave it out for the usual"),
         ("agents = []", "agents must name one or more, got none"),
+        ("learn_from = true", "learn_from must be a text, got True"),
         ("agents = [1]", "agents must be texts, got 1"),
     ],
 )
@@ -218,6 +220,8 @@ def test_a_folder_with_another_training_is_left_as_it_is(tmp_path: Path, capsys:
     said = capsys.readouterr().err
     assert "holds another training, with timesteps = 100 instead of 200; choose another folder with --out" in said
     assert (out / "model.zip").read_bytes() == model
+    assert main([*WORLD, *SMALL, "--learn-from", "reward", "--out", str(out)]) == 2
+    assert "with learn_from = regret instead of reward" in capsys.readouterr().err
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "model.zip").write_text("mine")
     assert main([*WORLD, *SMALL, "--out", str(tmp_path / "mine")]) == 2

@@ -169,6 +169,65 @@ def test_a_killed_training_goes_on_from_its_last_checkpoint(
     assert_same(train(training(algo), checkpoint=saved), whole)
 
 
+@pytest.mark.parametrize("source", ["regret", "reward"])
+@pytest.mark.parametrize("algo", ["ppo", "dqn", "recurrent-ppo"])
+def test_a_model_learns_from_what_it_is_told_to(
+    algo: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What reaches the learner is compared with the regret in the infos and the reward in the observations."""
+    played: list[tuple[Any, ...]] = []
+    step = SB3VecEnv.step_wait
+
+    def noted(self: SB3VecEnv) -> Any:
+        observations, rewards, dones, infos = step(self)
+        drawn = [
+            info["terminal_observation"][3] if over else row[3]
+            for row, over, info in zip(observations, dones, infos, strict=True)
+        ]
+        played.append((rewards.copy(), [info["regret"] for info in infos], drawn))
+        return observations, rewards, dones, infos
+
+    monkeypatch.setattr(SB3VecEnv, "step_wait", noted)
+    train(training(algo, learn_from=source))
+    learnt, regret, drawn = (np.array(each) for each in zip(*played, strict=True))  # (rounds, 2)
+    expected = {"regret": -regret, "reward": drawn}
+    np.testing.assert_allclose(learnt, expected[source], rtol=1e-6)
+    assert len(learnt) >= 150
+    assert set(np.unique(drawn)) == {0.0, 1.0}  # rewards are seen as they were drawn, whatever is learnt from
+    assert len(np.unique(regret)) > 5
+
+
+def test_what_is_learnt_from_is_part_of_a_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = tmp_path / "checkpoint"
+    interrupt(monkeypatch, 64, die)
+    with pytest.raises(KilledError):
+        train(training(), checkpoint=saved, every=32)
+    with pytest.raises(ValueError, match="the checkpoint is one of another training"):
+        train(training(learn_from="reward"), checkpoint=saved)
+    with pytest.raises(ValueError, match="unknown learn_from 'rewards'; did you mean 'reward'"):
+        training(learn_from="rewards")
+
+
+@pytest.mark.parametrize(("algo", "first"), [("ppo", 3e-3), ("recurrent-ppo", 5e-3), ("dqn", 1e-3)])
+def test_the_rate_of_learning_falls_unless_one_is_given(algo: str, first: float) -> None:
+    falling = untrained(training(algo)).lr_schedule
+    assert [falling(left) for left in (1.0, 0.5, 0.0)] == pytest.approx([first, (first + 1e-4) / 2, 1e-4])
+    given = untrained(training(algo, settings={**SMALL[algo], "learning_rate": 2e-4})).lr_schedule
+    assert [given(left) for left in (1.0, 0.0)] == [2e-4, 2e-4]
+
+
+def test_a_recurrent_model_has_one_memory_or_two() -> None:
+    one = untrained(training("recurrent-ppo")).policy
+    assert one.shared_lstm
+    assert one.lstm_critic is None
+    apart = {**SMALL["recurrent-ppo"], "shared_lstm": False, "enable_critic_lstm": True}
+    assert untrained(training("recurrent-ppo", settings=apart)).policy.lstm_critic is not None
+    with pytest.raises(ValueError, match=r"cannot be made with these settings: You must choose between shared LSTM"):
+        untrained(training("recurrent-ppo", settings={**SMALL["recurrent-ppo"], "enable_critic_lstm": True}))
+    with pytest.raises(TypeError, match="shared_lstm of recurrent-ppo must be true or false, got 1"):
+        training("recurrent-ppo", settings={"shared_lstm": 1})
+
+
 def test_another_seed_gives_other_weights() -> None:
     one, other = (weights(train(training(seed=seed, timesteps=32))) for seed in (0, 1))
     assert any((one[name] != other[name]).any() for name in one)

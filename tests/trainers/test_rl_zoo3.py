@@ -73,6 +73,7 @@ def test_the_command_trains_evaluates_and_logs_the_regret(algo: str, trained: Ca
         episodes = list(csv.DictReader(file))
     assert [int(episode["l"]) for episode in episodes[:3]] == [HORIZON] * 3
     assert all(0 < float(episode["total_regret"]) < HORIZON for episode in episodes)
+    assert all(abs(float(episode["r"]) + float(episode["total_regret"])) < 1e-3 for episode in episodes)
 
 
 @pytest.mark.parametrize("algo", SMALL)
