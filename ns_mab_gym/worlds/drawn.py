@@ -104,11 +104,13 @@ class Piecewise(ManyArms):
 
 def _spread(phases: FloatArray, lengths: npt.NDArray[np.int64], means: FloatArray) -> None:
     """Repeat the rows of phases in the rows of the means; from the end, so that both may begin in the same place."""
-    phase_of = np.repeat(np.arange(len(phases)), lengths)  # of each round
-    size = block_size(means.shape[1], BLOCK)
+    ends = lengths.cumsum()
+    begins, size = ends - lengths, block_size(means.shape[1], BLOCK)
     for stop in range(len(means), 0, -size):
         start = max(stop - size, 0)
-        means[start:stop] = phases.take(phase_of[start:stop], axis=0)
+        first, last = ends.searchsorted((start, stop - 1), side="right")
+        rounds = np.minimum(ends[first : last + 1], stop) - np.maximum(begins[first : last + 1], start)
+        means[start:stop] = phases.take(np.repeat(np.arange(first, last + 1), rounds), axis=0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -221,7 +221,7 @@ def test_a_folder_with_another_training_is_left_as_it_is(tmp_path: Path, capsys:
     assert "holds another training, with timesteps = 100 instead of 200; choose another folder with --out" in said
     assert (out / "model.zip").read_bytes() == model
     assert main([*WORLD, *SMALL, "--learn-from", "reward", "--out", str(out)]) == 2
-    assert "with learn_from = regret instead of reward" in capsys.readouterr().err
+    assert "with learn_from = 'regret' instead of 'reward'" in capsys.readouterr().err
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "model.zip").write_text("mine")
     assert main([*WORLD, *SMALL, "--out", str(tmp_path / "mine")]) == 2
