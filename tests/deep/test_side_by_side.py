@@ -31,6 +31,7 @@ SMALL = Training(
 )
 # Two trainings that last for hours.
 ENDLESS = f"""
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +40,7 @@ from ns_mab_gym.deep.training_folder import SeedFolder
 from ns_mab_gym.rl.training import Training
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored in the background of a shell
     training = replace({SMALL!r}, timesteps=10**8)
     models = {{seed: Model(replace(training, seed=seed), SeedFolder(Path(sys.argv[1]) / str(seed))) for seed in (0, 1)}}
     for name, trained in train_side_by_side(models, 2, int(sys.argv[2])):
