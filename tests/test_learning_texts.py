@@ -50,7 +50,8 @@ def test_a_sentence_says_who_wins_where() -> None:
 
     lost = {"kl-ucb, tuned": "loses", "sw-ucb, tuned": "loses", "oracle-restart": "loses"}
     assert outcomes({"jumps": world({"PPO": dict.fromkeys(RIVALS, "open")})}) == [
-        "PPO: on jumps, not to be told from any of 4 rivals."
+        "PPO: on jumps, less regret than none of 4 rivals, not to be told from tuned `kl-ucb`, tuned `sw-ucb` and 2 "
+        "others."
     ]
     worlds = {
         "jumps": world({"PPO": {"oracle-restart": "loses"}, "DQN": lost}),
@@ -58,11 +59,11 @@ def test_a_sentence_says_who_wins_where() -> None:
         "both": world({"PPO": {"kl-ucb, tuned": "open"}, "DQN": dict.fromkeys(RIVALS, "loses")}),
     }
     assert outcomes(worlds) == [
-        "PPO: on jumps and walks, less regret than all 4 rivals; on both, less regret than 3 of 4 rivals, more than "
-        "none.",
-        "DQN: on jumps, less regret than 2 of 4 rivals, more than tuned `kl-ucb` and 1 other; on walks, less regret "
-        "than 2 of 4 rivals, more than `kl-ucb`; on both, less regret than none of 4 rivals, more than tuned `kl-ucb` "
-        "and 3 others.",
+        "PPO: on jumps and walks, less regret than all 4 rivals, tuned or not; on both, less regret than 3 of 4 "
+        "rivals, not to be told from tuned `kl-ucb`.",
+        "DQN: on jumps, less regret than 2 of 4 rivals, more than tuned `kl-ucb` and tuned `sw-ucb`; on walks, less "
+        "regret than 2 of 4 rivals, more than `kl-ucb`, not to be told from `sw-ucb`; on both, less regret than none "
+        "of 4 rivals, more than tuned `kl-ucb`, tuned `sw-ucb` and 2 others.",
     ]
 
 
@@ -75,7 +76,7 @@ def test_the_table_has_every_agent_in_order_and_the_strongest_rival_is_no_refere
     assert first == ["| agent", "| ---", *(f"| {name}" for name in ordered)]
     assert "| **PPO** | 45.0 (43.0 to 47.0) | 44.0, 45.0, 46.0 | 5,000 steps, 60 s each |  |" in text
     assert "| tuned `kl-ucb` | 50.0 (46.1 to 53.9) |  | 2,000 steps, 3 s | open |" in text  # 1.97 standard errors
-    assert "Less regret than the strongest rival, tuned `kl-ucb`: PPO by +5.0 (+2.0 to +8.0)." in text
+    assert "The regret of the strongest rival, tuned `kl-ucb`, minus that of PPO: +5.0 (+2.0 to +8.0)." in text
     assert text.startswith("3 models took 0.1 hours of one core altogether; ")
 
 
@@ -90,7 +91,7 @@ def test_what_is_measured_fills_both_pages(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(pages, "PAGES", copies)
     figures_file.put("deep-table", "a command", section({"jumps": world({"PPO": {}, "DQN": {}})}))
     assert pages.rewrite() == copies
-    assert "| jumps | **45** | 46 | 60, `kl-ucb` | 50, tuned `kl-ucb` | 60 |" in copies[0].read_text()
+    assert "| jumps | 45 | 46 | 60, `kl-ucb` | 50, tuned `kl-ucb` | 60 |" in copies[0].read_text()
     assert "](docs/deep-table.png)" in copies[0].read_text()
     assert "**Jumps**, `here:n_arms=5`:" in copies[1].read_text()
     assert "deep-table" in json.loads((tmp_path / "figures.json").read_text())

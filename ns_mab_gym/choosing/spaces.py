@@ -126,7 +126,7 @@ SPACES: dict[str, Described] = {
     "ucb1": lambda t, k: {"xi": Range(0.02, 4.0)},
     "exp3": lambda t, k: {"gamma": Range(1e-3, 1.0)},
     "exp3s": lambda t, k: {"gamma": Range(1e-3, 1.0), "alpha": Range(0.1 / t, 0.1)},
-    "d-ucb": lambda t, k: {"gamma": _discount(t, k), "xi": XI},
+    "d-ucb": lambda t, k: {"gamma": _discount(t, k), "xi": Range(XI.low / 4, XI.high / 4)},  # its bounds have 4 ξ
     "d-ts": lambda t, k: {"gamma": _discount(t, k)},
     "ds-ts": lambda t, k: {"gamma": _discount(t, k), "scale": Range(0.05, 1.0)},
     "r-less-ucb": lambda t, k: {"epsilon": Range(0.02, 0.49, "linear"), "alpha": Range(0.01, 4.0)},

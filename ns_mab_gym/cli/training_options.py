@@ -13,7 +13,7 @@ __all__ = ["described", "training_parser"]
 
 DESCRIPTION = """\
 Train a model of Stable-Baselines3 on random worlds, save it, and compare it with the zoo on instances that it has not
-seen: each rival as its paper tunes it, and tuned on training instances. What is trained is stored: the same command
+seen: each rival by its own formula, and tuned on yet other instances. What is trained is stored: the same command
 goes on where it stopped, and a model that was interrupted ends with the same weights as one that was not.
 
 Hyperparameters follow the algorithm: ppo:learning_rate=3e-4,n_steps=64,net_arch=64,64. Or everything stands in a file,
@@ -57,7 +57,7 @@ def training_parser(command: str) -> Parser:
     add("--learn-from", metavar="regret|reward", help="the expected loss of an arm, or what was drawn (regret)")
     add("--seed", type=natural, nargs="+", help="of training; a model is trained for each (0)")
     add("--runs", type=positive, help="held-out instances to play (200)")
-    add("--agents", nargs="+", metavar="AGENT", help="the rivals, with :parameter=value,… (the best of the zoo)")
+    add("--agents", nargs="+", metavar="AGENT", help="the rivals, with :parameter=value,… (nine of the zoo)")
     add("--tuning-runs", type=positive, help="runs for tuning each rival without parameters (2000)")
     add("--no-tuning", action="store_true", help="rivals as their papers tune them, and no more")
     add("--checkpoint-every", type=positive, metavar="STEPS", help="steps after which a training is saved (250000)")

@@ -34,7 +34,7 @@ __all__ = [
     "training_env",
 ]
 
-SEED = 1_000_003  # the seeds of the evaluation are derived from it, those of training are not
+SEED = 7_700_017  # the seeds of the evaluation are derived from it, those of training are not
 HELD_OUT, ABRUPT, INSTANCE = "held-out instances", "the paper's abrupt world", "the training instance"
 HEADS = ("agent", "regret", "more than learning, 95 %", "learning", "steps", "seconds")
 

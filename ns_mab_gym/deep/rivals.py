@@ -1,4 +1,7 @@
-"""The agents that a trained model is compared with: each as its paper tunes it, and tuned on training instances."""
+"""The agents that a trained model is compared with: each by its own formula, and tuned.
+
+Rivals are tuned on other instances of the world than those of training and of the evaluation.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from ..experiments.study import AgentEntry, Experiment, Study, WorldEntry
 
 __all__ = ["RIVALS", "TUNING_RUNS", "TUNING_SEED", "Rival", "rivals_of", "tuned"]
 
-RIVALS = ("kl-ucb", "sw-ucb", "beta-swts", "ts", "switching-ts", "glr-ts", "random", "oracle-restart")
+RIVALS = ("kl-ucb", "sw-ucb", "beta-swts", "ts", "switching-ts", "glr-ts", "d-ucb", "random", "oracle-restart")
 TUNING_RUNS = 2_000  # of each race, all candidates together
 TUNING_SEED = 1_000_033  # the seeds of the races are derived from it, those of evaluations are not
 
@@ -27,14 +30,14 @@ class Rival:
 
     Attributes:
         label: what tables and figures call it.
-        agent: its name.
+        agent: its name, or its class.
         parameters: those that are given; the others come from its paper's formula.
         steps: how many steps its tuning took.
         seconds: how long that took.
     """
 
     label: str
-    agent: str
+    agent: Any
     parameters: Mapping[str, Any] = field(default_factory=dict)
     steps: int = 0
     seconds: float = 0.0

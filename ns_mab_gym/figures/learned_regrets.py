@@ -24,9 +24,9 @@ BELOW = 0.3  # rows from a trained model to its seeds
 FARTHEST = 1.25  # the end of an axis, as a multiple of the largest mean on it
 WIDEST = 1.7  # inches of an agent's name
 KEY = (
-    "Blue: trained models, with a ring for each training seed. Black: rivals as their papers tune them; orange: tuned "
-    "on training instances. Dotted: the best of the rivals. Grey: references, which know the changes or learn nothing; "
-    "a number is a regret beyond the panel. Bars: 95 % intervals."
+    "Blue: trained models, with a ring for each training seed. Black: rivals by their own formulas; orange: tuned on "
+    "other instances of the world. Dotted: the best of the rivals. Grey: references, which know the changes or learn "
+    "nothing; a number is a regret beyond the panel. Bars: 95 % intervals."
 )
 
 
@@ -34,7 +34,7 @@ class FinalRegret(NamedTuple):
     """The mean final regret of an agent with an interval around it, which is NaN where there is none.
 
     Attributes:
-        label: the agent's; a rival has the same tuned and as its paper tunes it.
+        label: the agent's; a rival has the same tuned and by its own formula.
         kind: ``MODEL``, ``RIVAL``, ``TUNED`` or ``REFERENCE``.
         mean: its mean final regret.
         low: the lower end of the interval.

@@ -18,10 +18,11 @@ __all__ = ["RegretAsReward", "VectorRegretAsReward"]
 class RegretAsReward(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Gives a learner the negative regret of its arm as the reward, and leaves the observation as it is.
 
-    The best policy is the same as with rewards: the expected reward is μ of the arm, the negative regret is that minus
-    the largest μ of the round, and the difference does not depend on what is played. But it does not scatter: a reward
-    of 0 or 1 hides a difference of 0.1 between two arms for hundreds of rounds. It is meant for training in a
-    simulation, where the means are known; a trained policy needs observations alone, in which rewards are those drawn.
+    The best policy is the same as with rewards, for any discount: the expected reward is μ of the arm, the negative
+    regret is that minus the largest μ of the round, and the difference does not depend on what is played. But it does
+    not scatter: a reward of 0 or 1 hides a difference of 0.1 between two arms for hundreds of rounds. It is meant for
+    training in a simulation, where the means are known; a trained policy needs observations alone, in which rewards are
+    those drawn.
 
     Args:
         env: any environment that reports ``info["regret"]`` after each step.

@@ -67,13 +67,13 @@ def _of_rival(row: Row, reference: bool) -> Sequence[str]:
 
 
 def _beside_the_strongest(found: Row) -> str:
-    """By how much the regret of each algorithm is below that of the strongest rival."""
+    """By how much the strongest rival exceeds each algorithm."""
     rival = strongest(rivals_of(found))
     told = [
-        f"{algorithm} by {_signed(beside['more'])} ({_signed(beside['low'])} to {_signed(beside['high'])})"
+        f"{algorithm}: {_signed(beside['more'])} ({_signed(beside['low'])} to {_signed(beside['high'])})"
         for algorithm, beside in rival["learning"].items()
     ]
-    return f"Less regret than the strongest rival, {called(rival)}: {'; '.join(told)}."
+    return f"The regret of the strongest rival, {called(rival)}, minus that of {'; of '.join(told)}."
 
 
 def learning_in_short(figures: Figures) -> str:
@@ -84,7 +84,7 @@ def learning_in_short(figures: Figures) -> str:
     worlds = measured["worlds"]
     size = f"{measured['arms']} arms, T = {measured['horizon']:,}"
     algorithms = [row["agent"] for row in next(iter(worlds.values()))["models"]]
-    header = (size, *algorithms, "best rival as published", "best tuned rival", "`kl-ucb`")
+    header = (size, *algorithms, "best untuned rival", "best tuned rival", "`kl-ucb`")
     picture = "![Final regrets of trained models and of rivals on three families of worlds](docs/deep-table.png)"
     said = "\n".join(f"- {sentence}" for sentence in outcomes(worlds))
     drawn = f"Drawn by `{figures[SECTION]['measured']['command']}`."
@@ -93,14 +93,13 @@ def learning_in_short(figures: Figures) -> str:
 
 def _short_row(world: str, found: Row) -> Sequence[str]:
     rivals = rivals_of(found)
-    published = strongest([row for row in rivals if not is_tuned(row)])
+    untuned = strongest([row for row in rivals if not is_tuned(row)])
     tuned = strongest([row for row in rivals if is_tuned(row)])
     kl_ucb = next(row for row in rivals if row["agent"] == "kl-ucb")
-    shown = [*found["models"], published, tuned, kl_ucb]
-    least = min(row["regret"] for row in shown)
-    cells = [f"**{row['regret']:,.0f}**" if row["regret"] == least else f"{row['regret']:,.0f}" for row in shown]
+    shown = [*found["models"], untuned, tuned, kl_ucb]
+    cells = [f"{row['regret']:,.0f}" for row in shown]
     models = cells[: len(found["models"])]
-    return world, *models, f"{cells[-3]}, {called(published)}", f"{cells[-2]}, {called(tuned)}", cells[-1]
+    return world, *models, f"{cells[-3]}, {called(untuned)}", f"{cells[-2]}, {called(tuned)}", cells[-1]
 
 
 def training_choices(figures: Figures) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 __all__ = ["REFERENCES", "called", "is_tuned", "outcomes", "rivals_of", "strongest"]
 
 REFERENCES = ("oracle-restart", "random")
+NAMED = 2  # rivals, in a sentence; the others are counted
 TWIN = ", tuned"  # how the label of a tuned rival ends
 Row = Mapping[str, Any]
 
@@ -21,7 +22,7 @@ def rivals_of(found: Row) -> list[Row]:
 
 
 def is_tuned(row: Row) -> bool:
-    """Whether a rival was tuned on training instances."""
+    """Whether a rival was tuned on other instances of the world."""
     return str(row["agent"]).endswith(TWIN)
 
 
@@ -54,17 +55,27 @@ def _sentence(algorithm: str, worlds: Mapping[str, Row]) -> str:
 
 
 def _outcome(algorithm: str, rivals: Sequence[Row]) -> str:
-    """Than how many rivals an algorithm has less regret, and than whom it has more; from the rest it cannot be told."""
-    won, lost = (
-        [row for row in rivals if row["learning"][algorithm]["learning"] == word] for word in ("wins", "loses")
-    )
-    if len(won) == len(rivals):
-        return f"less regret than all {len(rivals)} rivals"
-    if not won and not lost:
-        return f"not to be told from any of {len(rivals)} rivals"
-    others = f" and {len(lost) - 1} others" if len(lost) > 2 else " and 1 other" if len(lost) == 2 else ""
-    more = f"{called(strongest(lost))}{others}" if lost else "none"
-    return f"less regret than {len(won) or 'none'} of {len(rivals)} rivals, more than {more}"
+    """Than how many rivals an algorithm has less regret, than whom it has more, and from whom it cannot be told."""
+    by_word: dict[str, list[Row]] = {"wins": [], "loses": [], "open": []}
+    for row in sorted(rivals, key=lambda row: float(row["regret"])):
+        by_word[row["learning"][algorithm]["learning"]].append(row)
+    if len(by_word["wins"]) == len(rivals):
+        return f"less regret than all {len(rivals)} rivals, tuned or not"
+    said = [f"less regret than {len(by_word['wins']) or 'none'} of {len(rivals)} rivals"]
+    if by_word["loses"]:
+        said.append(f"more than {_some(by_word['loses'])}")
+    if by_word["open"]:
+        said.append(f"not to be told from {_some(by_word['open'])}")
+    return ", ".join(said)
+
+
+def _some(rows: Sequence[Row]) -> str:
+    """The strongest of some rivals by name, and how many others there are."""
+    names = [called(row) for row in rows]
+    if len(names) <= NAMED:
+        return _listed(names)
+    left = len(names) - NAMED
+    return f"{', '.join(names[:NAMED])} and {left} {'other' if left == 1 else 'others'}"
 
 
 def _listed(words: Sequence[str]) -> str:

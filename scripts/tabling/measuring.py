@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from itertools import product
 from pathlib import Path
@@ -12,17 +12,24 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ns_mab_gym.choosing.best_parameters import tune
 from ns_mab_gym.deep.algorithms_contest import compare_algorithms
 from ns_mab_gym.deep.held_out import cases_of, training_env
-from ns_mab_gym.deep.rivals import rivals_of, tuned
+from ns_mab_gym.deep.rivals import TUNING_SEED, Rival, rivals_of, tuned
 from ns_mab_gym.deep.side_by_side import Model, train_side_by_side
+from ns_mab_gym.deep.strongest_rivals import strongest, zoo_race
 from ns_mab_gym.deep.training_folder import TrainingFolder
+from ns_mab_gym.experiments.study import WorldEntry
 from ns_mab_gym.experiments.valid_json import json_text
 from ns_mab_gym.files import write_atomically
-from ns_mab_gym.rl.training import EVERY, Trained
+from ns_mab_gym.rl.training import EVERY, Trained, Training
+from tabling.plain_index import SPACE, PlainIndex
 from tabling.sizes import Size
 
-__all__ = ["Name", "measured"]
+__all__ = ["PLAIN", "Name", "measured"]
+
+STRONGEST = 2  # of the zoo, beside those that always play
+PLAIN = "plain index, tuned"
 
 
 class Name(NamedTuple):
@@ -43,10 +50,7 @@ def measured(size: Size, out: Path, jobs: int) -> Generator[str, None, dict[str,
     for name, model in trained(size, out, jobs):
         models[name] = model
         yield f"{name}: {model.steps:,} steps in {model.seconds:,.0f} s"
-    worlds = {}
-    for world, numbers in compared(size, out, models):
-        worlds[world] = numbers
-        yield f"{world}: tuned and played in {numbers['seconds']:,.0f} s"
+    worlds = yield from compared(size, out, models)
     about = {"arms": size.arms, "horizon": size.horizon, "runs": size.runs, "tuning_runs": size.tuning_runs}
     figures: dict[str, Any] = _rounded({**about, "seeds": list(size.seeds), "worlds": worlds})
     return figures
@@ -69,20 +73,45 @@ def trained(size: Size, out: Path, jobs: int) -> Iterator[tuple[Name, Trained]]:
             folder.put_forward(size.seeds[0])
 
 
-def compared(size: Size, out: Path, models: Mapping[Name, Trained]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Tune the rivals of each world once, play held-out instances, write ``numbers.json`` and yield what is in it."""
+def compared(size: Size, out: Path, models: Mapping[Name, Trained]) -> Generator[str, None, dict[str, dict[str, Any]]]:
+    """Find the strongest of the zoo, play held-out instances, and write ``numbers.json`` of each world.
+
+    The rivals are the same in all worlds: those that always play, and the strongest of each world.
+    """
+    races, worlds = {}, {}
     for world, entry in size.worlds.items():
         began = time.perf_counter()
-        rivals, _ = rivals_of(entry, size.rivals)
-        training = size.training(next(iter(size.algorithms)), world, size.seeds[0])
-        rivals = tuned(rivals, training_env(training), size.tuning_runs)
-        of_world = {
-            name: {seed: models[Name(world, name, seed)] for seed in size.seeds} for name in sorted(size.algorithms)
-        }
+        races[world] = zoo_race(entry, training_env(_any_training(size, world)), size.race_runs, size.zoo)
+        yield f"{world}: the zoo raced in {time.perf_counter() - began:,.0f} s"
+    names = list(
+        dict.fromkeys([*size.rivals, *(name for race in races.values() for name in strongest(race, STRONGEST))])
+    )
+    for world, entry in size.worlds.items():
+        began, training = time.perf_counter(), _any_training(size, world)
+        rivals = _rivals(size, entry, training_env(training), names)
+        of_world = {name: {seed: models[Name(world, name, seed)] for seed in size.seeds} for name in size.algorithms}
         numbers = compare_algorithms(cases_of(training)[0], of_world, rivals, size.runs)
-        found = {"world": _words(entry.kwargs), **numbers, "seconds": time.perf_counter() - began}
+        about = {"world": _words(entry.kwargs), "race": [placed._asdict() for placed in races[world]]}
+        found = {**about, **numbers, "seconds": time.perf_counter() - began}
         write_atomically(_folder(out, world) / "numbers.json", f"{json_text(found, indent=2)}\n".encode())
-        yield world, found
+        worlds[world] = found
+        yield f"{world}: tuned and played in {found['seconds']:,.0f} s"
+    return worlds
+
+
+def _any_training(size: Size, world: str) -> Training:
+    return size.training(next(iter(size.algorithms)), world, size.seeds[0])
+
+
+def _rivals(size: Size, entry: WorldEntry, env: Any, names: Sequence[str]) -> list[Rival]:
+    """Those that play, each also tuned, and the plain index."""
+    found, _ = rivals_of(entry, names)
+    plain = tune(env, PlainIndex, space=SPACE, runs=size.tuning_runs, seed=TUNING_SEED)
+    steps = plain.spent.runs * size.horizon
+    return [
+        *tuned(found, env, size.tuning_runs),
+        Rival(PLAIN, PlainIndex, plain.parameters, steps, plain.spent.seconds),
+    ]
 
 
 def _folder(out: Path, world: str) -> Path:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ns_mab_gym.deep.rivals import RIVALS, TUNING_RUNS
+from ns_mab_gym.choosing.spaces import SPACES
 from ns_mab_gym.experiments.study import WorldEntry
 from ns_mab_gym.rl.training import Training
 
 __all__ = ["QUICK", "WHOLE", "Size"]
 
+ALWAYS = ("kl-ucb", "sw-ucb", "beta-swts", "ts", "random", "oracle-restart")
 WORLDS: dict[str, dict[str, Any]] = {
     "piecewise": {"world": "piecewise", "changes": 4},
     "random walk": {"world": "random-walk", "step": 0.02},
@@ -39,10 +40,12 @@ class Size:
         algorithms: what tables call them, and how they are trained, with any world and seed.
         horizon: T of every world.
         runs: held-out runs of every agent.
-        tuning_runs: runs for tuning each rival.
+        tuning_runs: runs for tuning each rival that is compared.
         seeds: of training.
-        rivals: their names.
+        rivals: the names of those that play in every world.
         arms: K of every world.
+        race_runs: runs for tuning each agent of the zoo, to find the strongest.
+        zoo: the names of those.
         families: the worlds, by what tables call them, with their own parameters.
     """
 
@@ -51,8 +54,10 @@ class Size:
     runs: int
     tuning_runs: int
     seeds: Sequence[int]
-    rivals: Sequence[str] = RIVALS
+    rivals: Sequence[str] = ALWAYS
     arms: int = 5
+    race_runs: int = 2_000
+    zoo: Sequence[str] = tuple(SPACES)
     families: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: WORLDS)
 
     @property
@@ -67,5 +72,6 @@ class Size:
         return replace(self.algorithms[algorithm], env=entry.name, env_kwargs=entry.kwargs, seed=seed)
 
 
-WHOLE = Size(ALGORITHMS, 1_000, 200, TUNING_RUNS, (0, 1, 2))
-QUICK = Size(SHORT, 50, 5, 20, (0, 1), ("kl-ucb", "sw-ucb", "random", "oracle-restart"))
+WHOLE = Size(ALGORITHMS, 1_000, 200, 6_000, (0, 1, 2))
+FEW_AGENTS = ("kl-ucb", "sw-ucb", "random", "oracle-restart")
+QUICK = Size(SHORT, 50, 5, 20, (0, 1), FEW_AGENTS, race_runs=20, zoo=("d-ucb", "ucb1", "beta-swts"))
