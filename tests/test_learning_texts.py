@@ -38,7 +38,15 @@ def world(verdicts: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
                              "learning": found.get(agent, "wins")} for name, found in verdicts.items()}}
         for agent, regret in sorted(REGRETS.items(), key=lambda pair: pair[1])
     ]  # fmt: skip
-    return {"world": "here:n_arms=5", "models": models, "rivals": rivals, "seconds": 120.0}
+    race = [{"agent": "sw-ucb", "tuned": 55.0, "untuned": 90.0, "parameters": {}}]
+    return {
+        "world": "here:n_arms=5",
+        "race": race,
+        "models": models,
+        "rivals": rivals,
+        "seconds": 120.0,
+        "race_seconds": 60.0,
+    }
 
 
 def section(worlds: dict[str, Any]) -> dict[str, Any]:
@@ -77,6 +85,7 @@ def test_the_table_has_every_agent_in_order_and_the_strongest_rival_is_no_refere
     assert "| **PPO** | 45.0 (43.0 to 47.0) | 44.0, 45.0, 46.0 | 5,000 steps, 60 s each |  |" in text
     assert "| tuned `kl-ucb` | 50.0 (46.1 to 53.9) |  | 2,000 steps, 3 s | open |" in text  # 1.97 standard errors
     assert "The regret of the strongest rival, tuned `kl-ucb`, minus that of PPO: +5.0 (+2.0 to +8.0)." in text
+    assert "All 1 agents that can be tuned raced on instances of their own; the first: on jumps, `sw-ucb` 55." in text
     assert text.startswith("3 models took 0.1 hours of one core altogether; ")
 
 

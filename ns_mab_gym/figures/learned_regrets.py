@@ -108,10 +108,9 @@ def _draw(axes: Axes, agents: Sequence[FinalRegret], rows: Sequence[str]) -> Non
 
 
 def _highest(agents: Sequence[FinalRegret]) -> float:
-    """The end of the axis; references may lie beyond, and so may the end of an interval that few seeds make wide."""
-    shown = [each for each in agents if each.kind != REFERENCE] or agents
-    means = max(value for each in shown for value in (each.mean, *each.by_seed))
-    return min(1.05 * float(np.nanmax([means, *(each.high for each in shown)])), FARTHEST * means) or 1.0
+    """The end of the axis: models and tuned rivals lie well before it; others, and ends of wide intervals, may not."""
+    shown = [each for each in agents if each.kind in (MODEL, TUNED)] or agents
+    return FARTHEST * max(value for each in shown for value in (each.mean, *each.by_seed)) or 1.0
 
 
 def _write_beyond(axes: Axes, mean: float, height: float, colour: str) -> None:

@@ -13,6 +13,7 @@ __all__ = ["learning_in_short", "learning_table", "training_choices"]
 
 SECTION, CHOICES = "deep-table", "deep-choices"
 UNMEASURED = "Not measured yet: `python scripts/deep_table.py --jobs 2 --write` does, and writes the figures here."
+PODIUM = 5  # agents of a race that are named
 Row = Mapping[str, Any]
 
 
@@ -21,7 +22,7 @@ def learning_table(figures: Figures) -> str:
     if SECTION not in figures:
         return UNMEASURED
     measured = figures[SECTION]["figures"]
-    parts = [_about(measured)]
+    parts = [_about(measured), _of_races(measured["worlds"])]
     for world, found in measured["worlds"].items():
         parts += [f"**{world.capitalize()}**, `{found['world']}`:", _of_world(found), _beside_the_strongest(found)]
     return "\n\n".join(parts)
@@ -32,11 +33,22 @@ def _about(measured: Row) -> str:
     models = [row for found in worlds for row in found["models"]]
     count = sum(len(row["seconds"]) for row in models)
     hours = sum(sum(row["seconds"]) for row in models) / 3600
-    minutes = sum(found["seconds"] for found in worlds) / 60
+    racing, minutes = (sum(found[key] for found in worlds) / 60 for key in ("race_seconds", "seconds"))
     return (
-        f"{count} models took {hours:.1f} hours of one core altogether; tuning the rivals ({measured['tuning_runs']:,} "
-        f"runs each) and playing {measured['runs']} held-out runs took {minutes:.0f} minutes."
+        f"{count} models took {hours:.1f} hours of one core altogether; the races of the zoo took {racing:.0f} "
+        f"minutes, tuning the rivals ({measured['tuning_runs']:,} runs each) and playing {measured['runs']} held-out "
+        f"runs {minutes:.0f} minutes."
     )
+
+
+def _of_races(worlds: Mapping[str, Row]) -> str:
+    """The first of the zoo in each world, by what its tuning came to on instances of its own."""
+    told = []
+    for world, found in worlds.items():
+        first = ", ".join(f"`{each['agent']}` {each['tuned']:,.0f}" for each in found["race"][:PODIUM])
+        told.append(f"on {world}, {first}")
+    count = min(len(found["race"]) for found in worlds.values())
+    return f"All {count} agents that can be tuned raced on instances of their own; the first: {'; '.join(told)}."
 
 
 def _of_world(found: Row) -> str:
@@ -109,17 +121,17 @@ def training_choices(figures: Figures) -> str:
     measured = figures[CHOICES]["figures"]
     [(world, found)] = measured["worlds"].items()
     rows = [
-        (row["agent"], f"{row['regret']:,.0f}", ", ".join(f"{mean:,.0f}" for mean in row["by_seed"]), *_cost(row))
+        (row["agent"], f"{row['regret']:,.0f}", ", ".join(f"{mean:,.0f}" for mean in row["by_seed"]))
         for row in sorted(found["models"], key=lambda row: (row["agent"].partition(",")[0], float(row["regret"])))
     ]
     kl_ucb = next(row for row in found["rivals"] if row["agent"] == "kl-ucb")
-    beside = f"`kl-ucb` has {kl_ucb['regret']:,.0f} in the same {measured['runs']} runs."
-    header = (f"{world}, {measured['arms']} arms, T = {measured['horizon']:,}", "regret", "by seed", "steps", "seconds")
+    steps = _mean(found["models"][0]["steps"])
+    beside = (
+        f"Each model played about {steps:,.0f} steps. `kl-ucb` has {kl_ucb['regret']:,.0f} in the same "
+        f"{measured['runs']} runs."
+    )
+    header = (f"{world}, {measured['arms']} arms, T = {measured['horizon']:,}", "regret", "by seed")
     return f"{table(header, rows)}\n\n{beside}"
-
-
-def _cost(row: Row) -> tuple[str, str]:
-    return f"{_mean(row['steps']):,.0f}", f"{_mean(row['seconds']):,.0f}"
 
 
 def _interval(mean: float, low: float, high: float) -> str:

@@ -13,7 +13,6 @@ STEPS = 1_500_000
 MEMORY, FORWARD = Training("recurrent-ppo", timesteps=STEPS), Training("ppo", timesteps=STEPS)
 SLOW = {"learning_rate": 1e-3}
 VARIANTS = {
-    "QRDQN": Training("qr-dqn", timesteps=STEPS),
     "RecurrentPPO": MEMORY,
     "RecurrentPPO, from rewards": replace(MEMORY, learn_from="reward"),
     "RecurrentPPO, rate 0.001": replace(MEMORY, settings=SLOW),

@@ -78,11 +78,12 @@ def compared(size: Size, out: Path, models: Mapping[Name, Trained]) -> Generator
 
     The rivals are the same in all worlds: those that always play, and the strongest of each world.
     """
-    races, worlds = {}, {}
+    races, seconds, worlds = {}, {}, {}
     for world, entry in size.worlds.items():
         began = time.perf_counter()
         races[world] = zoo_race(entry, training_env(_any_training(size, world)), size.race_runs, size.zoo)
-        yield f"{world}: the zoo raced in {time.perf_counter() - began:,.0f} s"
+        seconds[world] = time.perf_counter() - began
+        yield f"{world}: the zoo raced in {seconds[world]:,.0f} s"
     names = list(
         dict.fromkeys([*size.rivals, *(name for race in races.values() for name in strongest(race, STRONGEST))])
     )
@@ -92,7 +93,8 @@ def compared(size: Size, out: Path, models: Mapping[Name, Trained]) -> Generator
         of_world = {name: {seed: models[Name(world, name, seed)] for seed in size.seeds} for name in size.algorithms}
         numbers = compare_algorithms(cases_of(training)[0], of_world, rivals, size.runs)
         about = {"world": _words(entry.kwargs), "race": [placed._asdict() for placed in races[world]]}
-        found = {**about, **numbers, "seconds": time.perf_counter() - began}
+        spent = {"race_seconds": seconds[world], "seconds": time.perf_counter() - began}
+        found = {**about, **numbers, **spent}
         write_atomically(_folder(out, world) / "numbers.json", f"{json_text(found, indent=2)}\n".encode())
         worlds[world] = found
         yield f"{world}: tuned and played in {found['seconds']:,.0f} s"
