@@ -130,7 +130,7 @@ def test_what_is_measured_reaches_the_file_and_the_page(
 
 def test_every_benchmark_has_figures_in_the_file(quoting: None) -> None:
     names = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("*.py") if file.stem[0] != "_"}
-    assert names | {"paper", "leaderboard"} == FIGURES.keys() - {"deep-table"}  # which takes hours to measure
+    assert names | {"paper", "leaderboard", "deep-table", "deep-choices"} == FIGURES.keys()
     assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
     assert {f"`{name}`" for name in FIGURES["agents"]["figures"]["agents"]} >= PAPER["regret"]["Abrupt"].keys()
 

@@ -12,15 +12,12 @@ from quoting.markdown import UNKNOWN, Figures, table
 __all__ = ["learning_in_short", "learning_table", "training_choices"]
 
 SECTION, CHOICES = "deep-table", "deep-choices"
-UNMEASURED = "Not measured yet: `python scripts/deep_table.py --jobs 2 --write` does, and writes the figures here."
 PODIUM = 5  # agents of a race that are named
 Row = Mapping[str, Any]
 
 
 def learning_table(figures: Figures) -> str:
     """For each world all agents with intervals, seeds and costs, and how each algorithm fares against each rival."""
-    if SECTION not in figures:
-        return UNMEASURED
     measured = figures[SECTION]["figures"]
     parts = [_about(measured), _of_races(measured["worlds"])]
     for world, found in measured["worlds"].items():
@@ -90,8 +87,6 @@ def _beside_the_strongest(found: Row) -> str:
 
 def learning_in_short(figures: Figures) -> str:
     """A short table of models and the best rivals, where each algorithm wins and loses, and the picture."""
-    if SECTION not in figures:
-        return UNMEASURED
     measured = figures[SECTION]["figures"]
     worlds = measured["worlds"]
     size = f"{measured['arms']} arms, T = {measured['horizon']:,}"
@@ -116,8 +111,6 @@ def _short_row(world: str, found: Row) -> Sequence[str]:
 
 def training_choices(figures: Figures) -> str:
     """What a training comes to that differs from the usual one in one thing."""
-    if CHOICES not in figures:
-        return UNMEASURED.replace("table", "choices")
     measured = figures[CHOICES]["figures"]
     [(world, found)] = measured["worlds"].items()
     rows = [
