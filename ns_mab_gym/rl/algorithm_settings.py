@@ -29,7 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "maskable-ppo": {"n_envs": 128, **CLIPPED},
     "trpo": {"n_envs": 128, "n_steps": 128, "batch_size": 2048, "gamma": 0.95, "gae_lambda": 0.9},
     "dqn": {"n_envs": 32, **REPLAYED},
-    "qr-dqn": {"n_envs": 32, **REPLAYED, "n_quantiles": 25},  # with the usual 200 it takes six times as long
+    "qr-dqn": {"n_envs": 32, **REPLAYED, "n_quantiles": 25},  # with the usual 200 it takes many times as long
 }
 # name: the rate of learning at first; it falls to the last one in a straight line, unless a user sets one that stays.
 FIRST_RATES = {"ppo": 3e-3, "maskable-ppo": 3e-3, "recurrent-ppo": 5e-3}
