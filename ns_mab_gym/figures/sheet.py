@@ -73,7 +73,8 @@ class Sheet:
                 _place_texts(axes, rooms[axes], wide, tall)
                 label_lines(axes, labels.get(axes, ()), wide, tall)
         self.figure.text(EDGE / width, EDGE / height, "\n".join(written), fontsize=NOTE, color=MUTED, va="bottom")
-        self.figure.text(EDGE / width, 1 - EDGE / height, heading, fontsize=HEADING, color=INK, va="top")
+        if heading:
+            self.figure.text(EDGE / width, 1 - EDGE / height, heading, fontsize=HEADING, color=INK, va="top")
         return self.figure
 
     def _bottoms(self, rooms: Mapping[Axes, Room], footer: float) -> tuple[list[float], float]:

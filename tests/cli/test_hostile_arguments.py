@@ -41,7 +41,7 @@ GOOD = {
     "tune": f"world:{WORLD} agent:sw-ucb:xi=0.6 --budget number:1 --runs number:30 --space space:window=10:20 {SEEDED}",
     "recommend": f"world:{WORLD} --seconds number:1 --runs number:30 --agents word:ts {SEEDED}",
     "diagnose": f"world:{OTHER} --agent word:beta-swts --windows number:9 --out path:out --measure --runs number:2",
-    "train": f"--env world:{WORLD} --algo word:ppo:n_steps=16 --timesteps number:100 --windows number:5 "
+    "train": f"--env world:{WORLD} --algo word:ppo:n_steps=16 --timesteps number:6400 --windows number:5 "
     "--runs number:2 --agents agent:random --device word:cpu --checkpoint-every number:9 --tuning-runs number:20 "
     "--threads number:1 --seed number:1 number:2 --out path:out",
     "plot": f"world:{WORLD} world:{OTHER} --out path:out.png --seed number:1",
@@ -72,7 +72,7 @@ def idle(monkeypatch, tmp_path):
     monkeypatch.setattr(FigureJob, "__call__", lambda job: [])
     monkeypatch.setattr("ns_mab_gym.figures.gallery.gallery_figure", enough)
     if importlib.util.find_spec("stable_baselines3"):
-        monkeypatch.setattr("ns_mab_gym.rl.training.train", enough)
+        monkeypatch.setattr("ns_mab_gym.deep.training_folder.train", enough)
     ended = []
     told = door.in_one_line
     monkeypatch.setattr(door, "in_one_line", lambda error: ended.append(error) or told(error))
