@@ -73,15 +73,18 @@ def test_the_command_trains_evaluates_and_logs_the_regret(algo: str, trained: Ca
         episodes = list(csv.DictReader(file))
     assert [int(episode["l"]) for episode in episodes[:3]] == [HORIZON] * 3
     assert all(0 < float(episode["total_regret"]) < HORIZON for episode in episodes)
-    assert all(abs(float(episode["r"]) + float(episode["total_regret"])) < 1e-3 for episode in episodes)
+    assert all(float(episode["r"]).is_integer() for episode in episodes)  # as drawn; the wrapper is around it
 
 
 @pytest.mark.parametrize("algo", SMALL)
 def test_the_model_is_the_one_that_our_command_makes(algo: str, trained: Callable[[str], Path]) -> None:
     theirs = zoo.ALGOS[algo].load(trained(algo) / f"{ID}.zip", device="cpu")
     ours = untrained(Training(algo=OURS[algo], env=ID, env_kwargs=WORLD))
-    changed = {"policy", "learning_rate", *(setting.partition(":")[0] for setting in SMALL[algo].split())}
-    same = sorted(hyperparameters(OURS[algo], {}).arguments.keys() - changed)
+    arguments = hyperparameters(OURS[algo], {}).arguments
+    for name, value in arguments.get("policy_kwargs", {}).items():
+        assert theirs.policy_kwargs[name] == ours.policy_kwargs[name] == value
+    small = {setting.partition(":")[0] for setting in SMALL[algo].split()}
+    same = sorted(arguments.keys() - small - {"policy", "learning_rate", "policy_kwargs"})
     assert [(name, getattr(theirs, name)) for name in same] == [(name, getattr(ours, name)) for name in same]
     assert type(theirs.policy) is type(ours.policy)
     assert theirs.observation_space == ours.observation_space
