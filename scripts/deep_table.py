@@ -1,6 +1,6 @@
 """Measure where learning wins: families of random worlds × algorithms × training seeds, beside the zoo.
 
-python scripts/deep_table.py --jobs 2            # everything, into results/deep: hours; the same command goes on
+python scripts/deep_table.py --jobs 2            # everything, into results/deep: most of an hour; it goes on if stopped
 python scripts/deep_table.py --quick             # the same with tiny numbers, into results/deep-quick, in a minute
 python scripts/deep_table.py --jobs 2 --write    # and put figures and picture into docs/, and write the pages
 
