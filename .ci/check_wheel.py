@@ -23,8 +23,8 @@ import ns_mab_gym.agents
 from ns_mab_gym.cli.entry import COMMANDS
 from ns_mab_gym.envs import ENV_IDS
 
-REPORT = "ns_mab_gym/experiments/report/templates/"
-LEADERBOARD = "ns_mab_gym/experiments/leaderboard/templates/"
+REPORT = "ns_mab_gym/report/templates/"
+LEADERBOARD = "ns_mab_gym/leaderboard/templates/"
 # Commands that need no extra, with a word that they print; and arguments for those that need one.
 WITHOUT_EXTRAS = {"agents": "beta-swts", "worlds": "abrupt", "cite": "@article{"}
 WITH_EXTRAS = {

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .core.knowledge import Knowledge, MissingKnowledgeError
-from .core.zoo import AGENTS, card, kind, make, names, register
+from .core.registry import AGENTS, card, kind, make, names, register
 
 if TYPE_CHECKING:
     from .core.conformance import AgentCheckError, check_agent
@@ -36,39 +36,39 @@ __all__ = [
 HOUSE: dict[str, str] = {
     "beta-swts": "beta_swts:BetaSWTS",
     "gamma-swgts": "gamma_swgts:GammaSWGTS",
-    "ts": "ts:TS",
+    "ts": "beta_swts:TS",
     "sw-ucb": "sw_ucb:SWUCB",
     "kl-ucb": "kl_ucb:KLUCB",
-    "sw-kl-ucb": "sw_kl_ucb:SWKLUCB",
-    "rexp3": "rexp3:Rexp3",
+    "sw-kl-ucb": "kl_ucb:SWKLUCB",
+    "rexp3": "exp3:Rexp3",
     "ser4": "ser4:Ser4",
-    "ucb1": "ucb1:UCB1",
+    "ucb1": "sw_ucb:UCB1",
     "exp3": "exp3:Exp3",
-    "exp3s": "exp3s:Exp3S",
-    "d-ucb": "d_ucb:DUCB",
-    "d-ts": "d_ts:DTS",
-    "ds-ts": "ds_ts:DSTS",
+    "exp3s": "exp3:Exp3S",
+    "d-ucb": "discounted:DUCB",
+    "d-ts": "discounted:DTS",
+    "ds-ts": "discounted:DSTS",
     "r-less-ucb": "r_less_ucb:RLessUCB",
-    "raw-ucb": "raw_ucb:RAWUCB",
-    "fewa": "fewa:FEWA",
-    "cusum-ucb": "cusum_ucb:CUSUMUCB",
-    "glr-klucb": "glr_klucb:GLRKLUCB",
-    "m-ucb": "m_ucb:MUCB",
-    "pht-ucb": "pht_ucb:PHTUCB",
+    "raw-ucb": "rotting:RAWUCB",
+    "fewa": "rotting:FEWA",
+    "cusum-ucb": "detecting:CUSUMUCB",
+    "glr-klucb": "detecting:GLRKLUCB",
+    "m-ucb": "detecting:MUCB",
+    "pht-ucb": "detecting:PHTUCB",
     "br-mab": "br_mab:BRMAB",
-    "oracle-restart": "oracle_restart:OracleRestart",
+    "oracle-restart": "references:OracleRestart",
     "predictive-sampling": "predictive_sampling:PredictiveSampling",
     "switching-ts": "switching_ts:SwitchingTS",
     "active-ptw": "active_ptw:ActivePTW",
     "dsw-ts": "dsw_ts:DSWTS",
     "sw-lb-sda": "sw_lb_sda:SWLBSDA",
-    "glr-ts": "glr_ts:GLRTS",
-    "adr-ts": "adr_ts:ADRTS",
-    "restarting": "restarting:Restarting",
+    "glr-ts": "detecting:GLRTS",
+    "adr-ts": "detecting:ADRTS",
+    "restarting": "detecting:Restarting",
     "master": "master:Master",
     "bandit-over-windows": "bandit_over_windows:BanditOverWindows",
-    "random": "uniform:Random",
-    "oracle": "oracle:Oracle",
+    "random": "references:Random",
+    "oracle": "references:Oracle",
 }
 
 for _name, _path in HOUSE.items():
@@ -76,15 +76,9 @@ for _name, _path in HOUSE.items():
 
 _CLASSES = {path.partition(":")[2]: path.partition(":")[0] for path in HOUSE.values()}
 _LAZY = _CLASSES | {
-    "ALL": "core.kernel",
-    "Agent": "core.protocol",
-    "AgentCheckError": "core.conformance",
-    "AgentProtocol": "core.protocol",
-    "UnsuitableRewardsError": "core.protocol",
-    "check_agent": "core.conformance",
-    "detection": "core.kernel",
-    "forget": "core.kernel",
-    "rule": "core.kernel",
+    **dict.fromkeys(("AgentCheckError", "check_agent"), "core.conformance"),
+    **dict.fromkeys(("ALL", "detection", "forget", "rule"), "core.kernel"),
+    **dict.fromkeys(("Agent", "AgentProtocol", "UnsuitableRewardsError"), "core.protocol"),
 }
 
 

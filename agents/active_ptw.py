@@ -9,19 +9,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible, is_whole
 from .core.arguments import positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 
-__all__ = ["ActivePTW"]
-
 FAILURES, SUCCESSES = 0, 1
 
 
 class PartitionState(NamedTuple):
-    """What was seen in the interval of each level that holds the coming round; level d halves time d times.
+    """Rewards seen in the interval of each level that holds the coming round; level d halves time d times.
 
     The interval of level d has 2^(D − d) rounds. Given that it lies in no longer segment, it is a segment itself or is
     split in two; its odds are those of the two, by all that was seen in it. All else follows from them and the counts:
@@ -36,7 +33,16 @@ class PartitionState(NamedTuple):
 
 def act(state: PartitionState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Draw the level of the current segment from its posterior, then θ_i ~ Beta(½ + S_i, ½ + F_i); play argmax θ_i."""
-    seen = state.counts[_drawn_level(state.log_odds, rng)]
+    log_odds = state.log_odds
+    left, reached, level = rng.random(), 1.0, 0
+    while level < log_odds.size - 1:
+        segment, split = _chances(log_odds[level])
+        left -= reached * segment
+        if left < 0.0:
+            break
+        reached *= split
+        level += 1
+    seen = state.counts[level]
     arm, largest = -1, -1.0
     for i in range(mask.size):
         if mask[i]:
@@ -44,18 +50,6 @@ def act(state: PartitionState, mask: BoolArray, rng: np.random.Generator) -> int
             if theta > largest:
                 arm, largest = i, theta
     return arm
-
-
-@inlined
-def _drawn_level(log_odds: FloatArray, rng: np.random.Generator) -> int:
-    left, reached = rng.random(), 1.0
-    for level in range(log_odds.size - 1):
-        segment, split = _chances(log_odds[level])
-        left -= reached * segment
-        if left < 0.0:
-            return level
-        reached *= split
-    return log_odds.size - 1
 
 
 @inlined
@@ -79,18 +73,12 @@ def observe(state: PartitionState, arm: int, reward: float) -> None:
         below = segment * own + split * below
         seen[x, arm] += 1.0
     state.clock[0] += 1
-    _begin_intervals(counts, log_odds, state.clock[0], state.prior)
-
-
-@inlined
-def _begin_intervals(counts: FloatArray, log_odds: FloatArray, rounds: int, prior: float) -> None:
-    """Empty the levels whose intervals begin after so many rounds; level D never holds anything."""
     length = 2
-    for level in range(log_odds.size - 2, -1, -1):
-        if rounds % length != 0:
+    for level in range(last - 1, -1, -1):  # level D never holds anything
+        if state.clock[0] % length != 0:
             break
         counts[level] = 0.0
-        log_odds[level] = prior
+        log_odds[level] = state.prior
         length *= 2
 
 
@@ -104,17 +92,6 @@ def forget(state: PartitionState, arm: int) -> None:
         state.counts[:, :, arm] = 0.0
 
 
-def _claims(state: PartitionState, facts: Facts) -> Claims:
-    """No interval has seen more rounds than lie between its beginning and now."""
-    last = state.log_odds.size - 1
-    yield "log_odds", np.append(np.isfinite(state.log_odds[:-1]), state.log_odds[-1] == np.inf), "finite but the last"
-    yield "counts", is_whole(state.counts), "a number of rewards"
-    lengths = [1 << (last - level) for level in range(last + 1)]
-    seen = np.array([int(state.clock[0]) % length for length in lengths])
-    yield "counts", state.counts.sum(axis=(1, 2)) <= seen, "at most the rounds of the interval"
-
-
-admissible(PartitionState, _claims, free=("log_odds",))
 rule(PartitionState, act, observe, forget)
 
 

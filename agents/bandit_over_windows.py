@@ -11,27 +11,17 @@ import numpy as np
 from numba.extending import overload
 
 from .beta_swts import BetaState, BetaSWTS
-from .core.admission import Claims, Facts, admissible
-from .core.arguments import choice, fraction, known_parameters, positive_int
+from .core.arguments import choice, fraction, known_parameters, positive_int, read_call, spell_call
 from .core.kernel import ALL, INLINED, BoolArray, FloatArray, IntArray, act, forget, helper, inlined, observe, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
+from .exp3 import Weights, draw_arm, multiply, new_weights, reset_weights
 from .gamma_swgts import GammaSWGTS, GaussianState
-from .kl_ucb import KLState
-from .parts.calls import read_call, spell_call
-from .parts.weights import Weights, draw_arm, multiply, new_weights, probability_claims, reset_weights
-from .parts.windows import Window
-from .sw_kl_ucb import SWKLUCB
+from .kl_ucb import SWKLUCB, KLState
+from .parts.memories import Window
 from .sw_ucb import SWUCB, UCBState
 
-__all__ = ["BanditOverWindows", "window_grid"]
-
-BASES: dict[str, Any] = {
-    "sw-ucb": SWUCB,
-    "beta-swts": BetaSWTS,
-    "gamma-swgts": GammaSWGTS,
-    "sw-kl-ucb": SWKLUCB,
-}
+BASES: dict[str, Any] = {"sw-ucb": SWUCB, "beta-swts": BetaSWTS, "gamma-swgts": GammaSWGTS, "sw-kl-ucb": SWKLUCB}
 ROUNDS, CHOSEN = 0, 1  # indices into the clock
 UNDRAWN = -1  # stands for the window of a block that has not begun
 
@@ -94,14 +84,14 @@ def _window(windows: IntArray, chosen: int) -> int:
     return windows[min(chosen, windows.size - 1)]  # type: ignore[no-any-return]
 
 
-def _act(state: BlockState, mask: BoolArray, rng: np.random.Generator) -> int:
+def act_in_block(state: BlockState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Draw a window when a block begins; play what the base plays on that window."""
     if state.clock[CHOSEN] == UNDRAWN:
         state.clock[CHOSEN] = draw_arm(state.weights.plain, state.probabilities, state.gamma, rng)
     return act(shortened(state.inner, _window(state.windows, state.clock[CHOSEN])), mask, rng)
 
 
-def _observe(state: BlockState, arm: int, reward: float) -> None:
+def observe_in_block(state: BlockState, arm: int, reward: float) -> None:
     """Show the reward to the base; at the end of a block Exp3 learns its mean reward, and the base starts over."""
     clock, windows, total = state.clock, state.windows, state.total
     if clock[CHOSEN] == UNDRAWN:
@@ -125,7 +115,7 @@ def _begin_block(state: BlockState) -> None:
     state.total[0] = 0.0
 
 
-def _forget(state: BlockState, arm: int) -> None:
+def forget_in_block(state: BlockState, arm: int) -> None:
     """Make the base forget one arm; with ``ALL`` Exp3 starts over too."""
     if arm == ALL:
         _begin_block(state)
@@ -135,26 +125,7 @@ def _forget(state: BlockState, arm: int) -> None:
         forget(shortened(state.inner, _window(state.windows, max(0, state.clock[CHOSEN]))), arm)
 
 
-def _parts(state: BlockState) -> dict[str, Any]:
-    """The base on the window of this block."""
-    chosen = min(max(0, int(state.clock[CHOSEN])), state.windows.size)
-    return {"inner": shortened(state.inner, _window(state.windows, chosen)), "weights": state.weights}
-
-
-def _claims(state: BlockState, facts: Facts) -> Claims:
-    """A window is chosen when a block begins, and the base has seen the rounds of this block."""
-    rounds, chosen, ring = state.clock[ROUNDS], state.clock[CHOSEN], state.inner.window.arms
-    yield "clock", 0 <= rounds < state.windows[-1], "fewer rounds than a block has"
-    yield "clock", UNDRAWN <= chosen <= state.windows.size and (chosen >= 0 or rounds == 0), "a window of this block"
-    yield "clock", rounds == state.inner.window.clock[ROUNDS], "the rounds that the base has seen"
-    yield "inner", ((ring >= -1) & (ring < facts.n_arms)).all(), "an agent whose ring holds arms"
-    yield from probability_claims(state.probabilities, state.gamma)
-    drawn = not 0 <= chosen < state.windows.size or state.probabilities[chosen] > 0
-    yield "probabilities", drawn, "above 0 for the window that was drawn"
-
-
-admissible(BlockState, _claims, free=("clock",), constant=("windows",), parts=_parts)
-rule(BlockState, _act, _observe, _forget)
+rule(BlockState, act_in_block, observe_in_block, forget_in_block)
 
 
 def window_grid(block: int) -> list[int]:

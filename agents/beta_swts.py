@@ -1,4 +1,4 @@
-"""The paper's Beta-SWTS: Thompson sampling with Beta posteriors on a sliding window."""
+"""The paper's Beta-SWTS, Thompson sampling with Beta posteriors on a sliding window; and TS, on everything seen."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible, close
 from .core.kernel import ALL, BoolArray, FloatArray, inlined, rule
-from .core.knowledge import Knowledge
+from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .core.tuning import suggested_window
-from .parts.races import largest_beta, log_norm
-from .parts.windows import Window, check_window, forget_rounds, new_window, slide
-
-__all__ = ["BetaSWTS"]
+from .parts.memories import Window, check_window, forget_rounds, new_window, slide
+from .parts.races import largest_beta
 
 
 class BetaState(NamedTuple):
@@ -61,15 +57,6 @@ def forget(state: BetaState, arm: int) -> None:
             _update(state.means, state.log_norms, state.window, i)
 
 
-def _claims(state: BetaState, facts: Facts) -> Claims:
-    """Means and log normalisers are those of the window; what was not needed yet is NaN."""
-    pulls, sums = state.window.pulls, state.window.sums
-    yield "means", state.means == (sums + 1.0) / (pulls + 2.0), "(S + 1)/(N + 2)"
-    exact = np.array([log_norm(float(s), float(n - s)) for n, s in zip(pulls, sums, strict=True)])
-    yield "log_norms", np.isnan(state.log_norms) | close(state.log_norms, exact), "NaN, or -ln B(S + 1, N - S + 1)"
-
-
-admissible(BetaState, _claims, free=("log_norms",))
 rule(BetaState, act, observe, forget)
 
 
@@ -117,3 +104,35 @@ class BetaSWTS(Agent):
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """τ = 4√(T ln T)."""
         return {} if "window" in given else {"window": suggested_window(*knowledge.need(cls.name, "horizon"))}
+
+
+@dataclass(eq=False)
+class TS(Agent):
+    """Thompson sampling with Beta posteriors on everything seen, for stationary worlds.
+
+    Source:
+        Thompson, "On the likelihood that one unknown probability exceeds another in view of the evidence of two
+        samples", Biometrika 1933.
+    Rule:
+        Beta-SWTS with an infinite window.
+    Tuning:
+        None.
+    Knowledge:
+        None.
+    Deviations:
+        None in law, as for Beta-SWTS.
+
+    >>> agent = TS(2)
+    >>> agent.reset(seed=1)
+    >>> for _ in range(200):  # arm 2 always pays
+    ...     arm = agent.act()
+    ...     agent.observe(arm, float(arm == 1))
+    >>> agent.act()
+    1
+    """
+
+    name: ClassVar[str] = "ts"
+    accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
+
+    def _new_state(self) -> BetaState:
+        return new_beta_state(self.n_arms, None)

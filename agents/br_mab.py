@@ -10,24 +10,19 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible, is_whole
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, helper, rule
 from .core.kernel import act as act_within
 from .core.kernel import forget as forget_within
 from .core.kernel import observe as observe_within
 from .core.kernel import watch as watch_within
-from .core.knowledge import Knowledge
-from .core.memory_limits import ensure_fits, grouped
+from .core.knowledge import Knowledge, long_phases
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
-from .parts.cusum import COUNT, Cusum, CusumState, exploration_rate
-from .parts.discounted import long_phases
-from .parts.exploration import Exploration, Explorer, explored
-from .parts.warmup import warming
-from .ucb1 import UCB1State, new_ucb1_state
-
-__all__ = ["BRMAB"]
+from .parts.detectors import Cusum, CusumState, exploration_rate
+from .parts.exploration import Exploration, Explorer, explored, warming
+from .parts.memories import COUNT
+from .sw_ucb import UCB1State, new_ucb1_state
 
 STORED, TAKEN = 0, 1  # columns of the books
 LONGEST = 1_000_000  # samples that an arm may keep
@@ -43,9 +38,7 @@ class BRState(NamedTuple):
     alarms: AlarmLog
     recent: FloatArray  # (K, history) a ring: sample n since the last alarm is in slot n mod history
     concepts: FloatArray  # (K, capacity, 2) N and S of each concept, the oldest first
-    books: (
-        IntArray  # (1 + K, 2) row 0: rounds observed; row 1 + i: concepts STORED, and which was TAKEN back, from 1 on
-    )
+    books: IntArray  # (1 + K, 2) rounds observed; then for each arm concepts STORED, and which was TAKEN back, from 1
     margin: float
     quantile: float
 
@@ -99,7 +92,16 @@ def _restart(state: BRState, arm: int, count: int) -> None:
     for k in range(kept):
         kept_sum += state.recent[arm, k]
     if window.pulls[arm] > kept:
-        slot = _slot(state.concepts[arm], state.books[1 + arm])
+        book, concepts = state.books[1 + arm], state.concepts[arm]
+        slot = book[TAKEN] - 1
+        if slot < 0:  # none was taken back: behind the others, and if need be the oldest goes
+            if book[STORED] == concepts.shape[0]:
+                book[STORED] -= 1
+                for c in range(book[STORED]):
+                    concepts[c, 0] = concepts[c + 1, 0]
+                    concepts[c, 1] = concepts[c + 1, 1]
+            slot = book[STORED]
+            book[STORED] += 1
         state.concepts[arm, slot, 0] = window.pulls[arm] - kept
         state.concepts[arm, slot, 1] = max(0.0, window.sums[arm] - kept_sum)
     state.books[1 + arm, TAKEN] = 0
@@ -107,20 +109,6 @@ def _restart(state: BRState, arm: int, count: int) -> None:
     forget_within(state.detector, arm)
     window.pulls[arm] = kept
     window.sums[arm] = kept_sum
-
-
-@helper
-def _slot(concepts: FloatArray, book: IntArray) -> int:
-    """Where to store a concept: in place of the one taken back, or behind the others; if need be the oldest goes."""
-    if book[TAKEN] > 0:
-        return book[TAKEN] - 1  # type: ignore[no-any-return]
-    if book[STORED] == concepts.shape[0]:
-        book[STORED] -= 1
-        for c in range(book[STORED]):
-            concepts[c, 0] = concepts[c + 1, 0]
-            concepts[c, 1] = concepts[c + 1, 1]
-    book[STORED] += 1
-    return book[STORED] - 1  # type: ignore[no-any-return]
 
 
 def forget(state: BRState, arm: int) -> None:
@@ -139,19 +127,6 @@ def forget(state: BRState, arm: int) -> None:
         state.books[0, 0] = 0
 
 
-def _claims(state: BRState, facts: Facts) -> Claims:
-    """Books tell how many concepts an arm has, each of at least one sample."""
-    stored, taken, capacity = state.books[1:, STORED], state.books[1:, TAKEN], state.concepts.shape[1]
-    yield "recent", facts.rewards(state.recent), "a reward that the agent takes"
-    yield "books", stored <= capacity, f"at most {capacity} concepts"
-    yield "books", taken <= stored, "a concept that is stored"
-    counts, sums = state.concepts[:, :, 0], state.concepts[:, :, 1]
-    yield "concepts", is_whole(counts) & facts._replace(whole=False).sums(sums, counts), "N and S of a concept"
-    empty = np.arange(capacity) >= stored[:, None]
-    yield "concepts", (counts > 0) | empty, "concepts of at least one sample"
-
-
-admissible(BRState, _claims)
 rule(BRState, act, observe, forget)
 
 
@@ -236,8 +211,6 @@ class BRMAB(Agent):
 
     def _new_state(self) -> BRState:
         k = self.n_arms
-        what = f"a memory of {grouped(self.capacity)} concepts of each arm"
-        ensure_fits(what, 8 * k * (2 * self.capacity + self.history), "choose a smaller capacity")
         return BRState(
             inner=new_ucb1_state(k, self.xi, "samples"),
             detector=Cusum(self.threshold, self.warmup, self.epsilon).new_state(k),

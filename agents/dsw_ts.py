@@ -8,16 +8,22 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible
 from .core.arguments import choice, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, helper, inlined, rule
 from .core.protocol import Agent
-from .parts.discounted import Discounted, check_discount, discount, forget_discounted, new_discounted
-from .parts.fading import beyond, bound_claims, chance_bound, expire, shelf_life
-from .parts.recent import Recent, forget_recent, keep, new_recent
-from .parts.windows import ROUNDS
-
-__all__ = ["DSWTS"]
+from .parts.memories import (
+    ROUNDS,
+    Discounted,
+    Recent,
+    check_discount,
+    discount,
+    forget_discounted,
+    forget_recent,
+    keep,
+    new_discounted,
+    new_recent,
+)
+from .parts.races import beyond, chance_bound, expire, shelf_life
 
 COMBINATIONS = {"mean": 0, "min": 1, "max": 2}
 MEAN, MIN, MAX = COMBINATIONS.values()
@@ -29,7 +35,7 @@ class DSWTSState(NamedTuple):
 
     memory: Discounted
     recent: Recent
-    bounds: FloatArray  # (2 K,) of the discounted posteriors, then of the windows; see ``agents/parts/fading.py``
+    bounds: FloatArray  # (2 K,) of the discounted posteriors, then of the windows; see ``agents/parts/races.py``
     gamma: float
     f: int  # one of COMBINATIONS
     life: int  # the rounds after which all bounds are computed anew
@@ -39,7 +45,7 @@ def act(state: DSWTSState, mask: BoolArray, rng: np.random.Generator) -> int:
     """θ_i ~ Beta(S_i + 1, F_i + 1) discounted, ϑ_i ~ Beta(s_i + 1, f_i + 1) in the window; play argmax f(θ_i, ϑ_i).
 
     With x the largest f so far, an arm changes anything only if θ_i > v or ϑ_i > w, for suitable v and w: it is passed
-    over without a draw with a probability of at most that it has neither (see ``agents/parts/fading.py``).
+    over without a draw with a probability of at most that it has neither (see ``agents/parts/races.py``).
     """
     k, f, bounds = mask.size, state.f, state.bounds
     n, s = state.memory.pulls, state.memory.sums
@@ -101,7 +107,7 @@ def _thresholds(f: int, x: float) -> tuple[float, float]:
 
 @inlined
 def _terms(x: float) -> tuple[float, float, float, float]:
-    """What :func:`chance_bound` needs of where a tail begins."""
+    """1/x, 1/(1 − x), ln x and ln(1 − x) of where a tail begins, for :func:`chance_bound`."""
     if x == 1.0:
         return 1.0, 1.0, 0.0, 0.0  # which nobody asks for
     return 1.0 / x, 1.0 / (1.0 - x), math.log(x), math.log(1.0 - x)
@@ -174,12 +180,6 @@ def forget(state: DSWTSState, arm: int) -> None:
             state.bounds[k + i] = math.nan
 
 
-def _claims(state: DSWTSState, facts: Facts) -> Claims:
-    pulls = np.concatenate([state.memory.pulls, state.recent.pulls])
-    return bound_claims(state.bounds, pulls, np.concatenate([state.memory.sums, state.recent.sums]))
-
-
-admissible(DSWTSState, _claims, free=("bounds",))
 rule(DSWTSState, act, observe, forget)
 
 
@@ -198,7 +198,7 @@ class DSWTS(Agent):
     Knowledge:
         None.
     Deviations:
-        None in law. Samples that cannot matter are not drawn (see ``agents/parts/fading.py``). Both priors are
+        None in law. Samples that cannot matter are not drawn (see ``agents/parts/races.py``). Both priors are
         Beta(1, 1); in the authors' code the discounted one begins as Beta(2, 2) and fades to Beta(1, 1).
 
     >>> agent = DSWTS(2, gamma=0.5, window=2)

@@ -9,17 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible, close
 from .core.arguments import positive
 from .core.kernel import ALL, BoolArray, FloatArray, inlined, rule
-from .core.knowledge import Knowledge
+from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .core.tuning import suggested_window
-from .parts.forced import highest, unseen
+from .parts.indices import highest, unseen
+from .parts.memories import Window, check_window, forget_rounds, new_window, slide
 from .parts.races import largest_gaussian
-from .parts.windows import Window, check_window, forget_rounds, new_window, slide
-
-__all__ = ["GammaSWGTS"]
 
 
 class GaussianState(NamedTuple):
@@ -62,16 +58,6 @@ def forget(state: GaussianState, arm: int) -> None:
             _update(state, i)
 
 
-def _claims(state: GaussianState, facts: Facts) -> Claims:
-    """Means and roots are those of the window, but for rounding."""
-    pulls, sums = state.window.pulls, state.window.sums
-    slack = 1e-9 * (1.0 + np.abs(state.window.rewards).max())
-    exact = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.inf)
-    yield "means", close(state.means, exact, slack), "S/N, infinite where N is 0"
-    yield "roots", close(state.roots, np.sqrt(state.gamma * pulls)), "the root of gamma N"
-
-
-admissible(GaussianState, _claims, free=("means",))
 rule(GaussianState, act, observe, forget)
 
 

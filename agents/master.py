@@ -9,14 +9,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .core.admission import MOST, Claims, Facts, admissible
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
-
-__all__ = ["Master", "regret_rate", "thresholds"]
 
 ROUNDS, SINCE, ORDER, ACTIVE = 0, 1, 2, 3  # indices into the clock
 NONE = -1  # stands for the active instance of a round that has not begun
@@ -31,13 +28,10 @@ class MasterState(NamedTuple):
     running: IntArray  # (M,) 1 where there is an instance of this order now
     before: FloatArray  # (M,) the block's rewards before the instance of this order started
     rates: FloatArray  # (M,) ρ(2^m)
-    clock: (
-        IntArray  # (4,) ROUNDS in all, rounds SINCE the block began, its ORDER n, and the order of the ACTIVE instance
-    )
-    levels: (
-        FloatArray  # (6,) of this block: the LOWEST g̃, that of this round (NOW), the sums PREDICTED of g̃ and REWARDS of
-    )
-    # R; since the first round: the largest statistics of the FIRST and of the SECOND test
+    clock: IntArray  # (4,) ROUNDS in all, SINCE the block began, the block's ORDER n, and that of the ACTIVE instance
+    # (6,) of this block: the LOWEST g̃, that of this round (NOW), the sums PREDICTED of g̃ and REWARDS of R; since the
+    # first round: the largest statistics of the FIRST and of the SECOND test
+    levels: FloatArray
     alarms: AlarmLog
     width: float  # c² ln(T/δ): the bonus is √(width/N)
     complexity: float  # K ln(T/δ)
@@ -54,47 +48,35 @@ def act(state: MasterState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Start the instances that are due, and follow the shortest one: argmax of μ̂_i + c √(ln(T/δ)/N_i)."""
     clock = state.clock
     if clock[ACTIVE] == NONE:
-        clock[ACTIVE] = _schedule(
-            state.pulls, state.sums, state.running, state.before, state.rates, clock, state.levels, rng
-        )
+        clock[ACTIVE] = _schedule(state, rng)
     arm, highest = _best_index(state.pulls, state.sums, clock[ACTIVE], state.width, mask)
     state.levels[NOW] = min(1.0, highest)
     return arm
 
 
 @helper
-def _schedule(
-    pulls: IntArray,
-    sums: FloatArray,
-    running: IntArray,
-    before: FloatArray,
-    rates: FloatArray,
-    clock: IntArray,
-    levels: FloatArray,
-    rng: np.random.Generator,
-) -> int:
+def _schedule(state: MasterState, rng: np.random.Generator) -> int:
     """Procedure 1 for this round: of every order m whose turn it is, a new instance with probability ρ(2^n)/ρ(2^m).
 
     Returns the order of the shortest instance.
     """
-    n, since = clock[ORDER], clock[SINCE]
+    n, since, running = state.clock[ORDER], state.clock[SINCE], state.running
     if since == 0:
-        running[n] = 1
-        _start(pulls, sums, before, levels, n)
+        _start(state, n)
     for m in range(n - 1, -1, -1):
         if since % (1 << m) == 0:
             running[m] = 0
-            if rng.random() < rates[n] / rates[m]:
-                running[m] = 1
-                _start(pulls, sums, before, levels, m)
+            if rng.random() < state.rates[n] / state.rates[m]:
+                _start(state, m)
     return _shortest(running)
 
 
 @helper
-def _start(pulls: IntArray, sums: FloatArray, before: FloatArray, levels: FloatArray, m: int) -> None:
-    pulls[m, :] = 0
-    sums[m, :] = 0.0
-    before[m] = levels[REWARDS]
+def _start(state: MasterState, m: int) -> None:
+    state.running[m] = 1
+    state.pulls[m, :] = 0
+    state.sums[m, :] = 0.0
+    state.before[m] = state.levels[REWARDS]
 
 
 @helper
@@ -122,7 +104,7 @@ def observe(state: MasterState, arm: int, reward: float) -> None:
     """Update the active instance and test; start over if a test fails, else double the block after its 2^n rounds."""
     clock, levels, running = state.clock, state.levels, state.running
     if clock[ACTIVE] == NONE:
-        clock[ACTIVE] = _uncalled(state.pulls, state.sums, running, state.before, clock, levels, state.width)
+        clock[ACTIVE] = _uncalled(state)
     m = clock[ACTIVE]
     state.pulls[m, arm] += 1
     state.sums[m, arm] += reward
@@ -132,8 +114,10 @@ def observe(state: MasterState, arm: int, reward: float) -> None:
     clock[ROUNDS] += 1
     clock[SINCE] += 1
     clock[ACTIVE] = NONE
-    failed = _first_test(running, state.before, state.rates, clock, levels, state.inflation)
-    failed |= _second_test(clock[SINCE], levels, state.complexity, state.inflation)
+    failed = _first_test(state)
+    worse = (levels[PREDICTED] - levels[REWARDS]) / clock[SINCE]  # the second test: mean of g̃ − R ≥ 3 ρ̂
+    levels[SECOND] = max(levels[SECOND], worse)
+    failed |= bool(worse >= 3.0 * state.inflation * regret_rate(state.complexity, clock[SINCE]))
     if failed:
         sound(state.alarms, clock[ROUNDS], ALL, True)
         _begin_block(running, clock, levels, 0)
@@ -142,49 +126,32 @@ def observe(state: MasterState, arm: int, reward: float) -> None:
 
 
 @helper
-def _uncalled(
-    pulls: IntArray,
-    sums: FloatArray,
-    running: IntArray,
-    before: FloatArray,
-    clock: IntArray,
-    levels: FloatArray,
-    width: float,
-) -> int:
+def _uncalled(state: MasterState) -> int:
     """The active order of a round in which nobody asked for an arm: no instance starts but the one of the block."""
+    pulls, running, clock = state.pulls, state.running, state.clock
     if clock[SINCE] == 0:
-        running[clock[ORDER]] = 1
-        _start(pulls, sums, before, levels, clock[ORDER])
+        _start(state, clock[ORDER])
     for m in range(clock[ORDER]):
         if clock[SINCE] % (1 << m) == 0:
             running[m] = 0
     m = _shortest(running)
-    levels[NOW] = min(1.0, _best_index(pulls, sums, m, width, np.ones(pulls.shape[1], np.bool_))[1])
+    everything = np.ones(pulls.shape[1], np.bool_)
+    state.levels[NOW] = min(1.0, _best_index(pulls, state.sums, m, state.width, everything)[1])
     return m
 
 
 @inlined
-def _first_test(
-    running: IntArray, before: FloatArray, rates: FloatArray, clock: IntArray, levels: FloatArray, inflation: float
-) -> bool:
-    """Whether an instance that ends now was better than what the block promised: mean of R ≥ U + 9 ρ̂(2^m)."""
-    failed = False
+def _first_test(state: MasterState) -> bool:
+    """The first test: an instance that ends now was better than the block promised, mean of R ≥ U + 9 ρ̂(2^m)."""
+    clock, levels, failed = state.clock, state.levels, False
     for m in range(clock[ORDER] + 1):
         if clock[SINCE] % (1 << m) != 0:
             break
-        if running[m] == 1:
-            statistic = (levels[REWARDS] - before[m]) / (1 << m) - levels[LOWEST]
+        if state.running[m] == 1:
+            statistic = (levels[REWARDS] - state.before[m]) / (1 << m) - levels[LOWEST]
             levels[FIRST] = max(levels[FIRST], statistic)
-            failed |= statistic >= 9.0 * inflation * rates[m]
+            failed |= statistic >= 9.0 * state.inflation * state.rates[m]
     return failed
-
-
-@inlined
-def _second_test(since: int, levels: FloatArray, complexity: float, inflation: float) -> bool:
-    """Whether the block was worse than promised: mean of g̃ − R ≥ 3 ρ̂(rounds of the block)."""
-    statistic = (levels[PREDICTED] - levels[REWARDS]) / since
-    levels[SECOND] = max(levels[SECOND], statistic)
-    return bool(statistic >= 3.0 * inflation * regret_rate(complexity, since))
 
 
 @helper
@@ -215,23 +182,6 @@ def forget(state: MasterState, arm: int) -> None:
         state.sums[:, arm] = 0.0
 
 
-def _claims(state: MasterState, facts: Facts) -> Claims:
-    """In a block that has begun its own instance runs, and the active one is one of those that run."""
-    rounds, since, order, active = (int(count) for count in state.clock)
-    running, orders = state.running, state.running.size
-    yield "sums", facts.sums(state.sums, state.pulls), "the sum of that many rewards"
-    yield "running", running <= 1, "0 or 1"
-    yield "clock", 0 <= order < orders and 0 <= since < 1 << order, "a block, and fewer rounds than it has"
-    yield "clock", since <= rounds <= MOST and NONE <= active <= order, "rounds of the block, and an instance of it"
-    begun = since > 0 or active != NONE
-    yield "running", not begun or running[order] == 1, "1 for the instance of the block"
-    yield "running", not running[order + 1 :].any(), "0 for orders beyond that of the block"
-    yield "clock", active == NONE or running[active] == 1, "an active instance that runs"
-    levels, largest = state.levels[:FIRST], state.levels[FIRST:]
-    yield "levels", np.isfinite(levels).all() and (largest < np.inf).all(), "finite, or -inf for a statistic"
-
-
-admissible(MasterState, _claims, free=("clock", "levels"), constant=("rates",))
 rule(MasterState, act, observe, forget)
 
 

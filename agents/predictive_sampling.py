@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible
 from .core.arguments import choice, number, positive
-from .core.kernel import ALL, BoolArray, FloatArray, helper, rule
-from .core.knowledge import Knowledge
+from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .core.tuning import suggested_window
-from .parts.forced import highest
+from .parts.indices import highest
 from .parts.races import largest_gaussian
-
-__all__ = ["PredictiveSampling", "future_noise"]
 
 PerArm = float | Sequence[float]  # the same for all arms, or one number for each
 PHI, MEAN, DRIFT, NOISE, FUTURE = range(5)  # rows of the model
 FINEST = 1e-70  # the smallest drift
+NOISE_HINT = "it is the standard deviation of a reward around its mean"
 
 
 class KalmanState(NamedTuple):
@@ -56,26 +54,12 @@ def forget(state: KalmanState, arm: int) -> None:
     """Return one arm, or with ``ALL`` every arm, to its stationary law N(m, σ_w²/(1 − φ²))."""
     for i in range(state.means.size):
         if arm == ALL or i == arm:
-            _begin(state.means, state.variances, state.roots, state.model, i)
+            phi = state.model[PHI, i]
+            state.means[i] = state.model[MEAN, i]
+            state.variances[i] = state.model[DRIFT, i] / (1.0 - phi * phi)
+            state.roots[i] = math.sqrt(state.variances[i] + state.model[FUTURE, i]) / state.variances[i]
 
 
-@helper
-def _begin(means: FloatArray, variances: FloatArray, roots: FloatArray, model: FloatArray, i: int) -> None:
-    means[i] = model[MEAN, i]
-    variances[i] = model[DRIFT, i] / (1.0 - model[PHI, i] * model[PHI, i])
-    roots[i] = math.sqrt(variances[i] + model[FUTURE, i]) / variances[i]
-
-
-def _claims(state: KalmanState, facts: Facts) -> Claims:
-    """What is not known of a mean is at least one round's drift; roots follow from it."""
-    variances, model = state.variances, state.model
-    most = np.maximum(model[DRIFT] / (1.0 - model[PHI] ** 2), model[DRIFT]) * (1.0 + 1e-6)
-    yield "variances", (variances >= model[DRIFT] * (1.0 - 1e-9)) & (variances <= most), "the variance of a mean"
-    exact = np.sqrt(variances + model[FUTURE]) / variances
-    yield "roots", np.abs(state.roots - exact) <= 1e-9 * exact, "what follows from the variance"
-
-
-admissible(KalmanState, _claims, constant=("model",))
 rule(KalmanState, act, observe, forget)
 
 
@@ -151,7 +135,7 @@ class PredictiveSampling(Agent):
         self.mean = self._per_arm("mean", self.mean, number)
         drift = np.sqrt((1 - np.square(self.phi)) / 12).tolist() if self.drift is None else self.drift
         self.drift = self._per_arm("drift", drift, _above_zero)
-        self.noise = self._per_arm("noise", self.noise, _at_least_zero)
+        self.noise = self._per_arm("noise", self.noise, partial(positive, allow_zero=True, hint=NOISE_HINT))
         choice("variance", self.variance, ("predictive", "posterior"))
 
     def _per_arm(self, what: str, given: object, check: Callable[[str, object], float]) -> PerArm:
@@ -195,7 +179,3 @@ def _above_zero(what: str, given: object) -> float:
     if value < FINEST:
         raise ValueError(f"{what} must be at least {FINEST:g}, as its fourth power is needed, got {given!r}; {hint}")
     return value
-
-
-def _at_least_zero(what: str, given: object) -> float:
-    return positive(what, given, allow_zero=True, hint="it is the standard deviation of a reward around its mean")

@@ -9,16 +9,22 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible
 from .core.arguments import positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
-from .parts.forced import unseen
-from .parts.samples import Samples, append, forget_samples, new_samples
-from .parts.windows import ROUNDS, Window, forget_rounds, new_window, slide
-
-__all__ = ["RLessUCB"]
+from .parts.indices import unseen
+from .parts.memories import (
+    ROUNDS,
+    Samples,
+    Window,
+    append,
+    forget_rounds,
+    forget_samples,
+    new_samples,
+    new_window,
+    slide,
+)
 
 LATE, EARLY, LATE_BY_PLACE, EARLY_BY_PLACE = 0, 1, 2, 3  # rows of the blocks
 LEVEL, SLOPE, WIDTH = 0, 1, 2  # rows of the lines
@@ -107,24 +113,6 @@ def forget(state: RisingState, arm: int) -> None:
             state.lines[:, i] = 0.0
 
 
-def _claims(state: RisingState, facts: Facts) -> Claims:
-    """There is a sample for every pull, and blocks have their share of them."""
-    pulls = state.window.pulls
-    yield "samples", (state.samples.counts == pulls).all(), "one sample for every pull"
-    yield "spans", state.spans == (state.epsilon * pulls).astype(np.int64), "the share epsilon of the pulls"
-    blocks, lines = np.zeros_like(state.blocks), np.zeros_like(state.lines)
-    for i, (n, h) in enumerate(zip(pulls.tolist(), state.spans.tolist(), strict=True)):
-        late, early = state.samples.values[i, n - h : n], state.samples.values[i, n - 2 * h : n - h]
-        by_place = np.arange(n - h + 1, n + 1) @ late, np.arange(n - 2 * h + 1, n - h + 1) @ early
-        blocks[:, i] = late.sum(), early.sum(), *by_place
-        if h > 0:
-            _fit(state.blocks, lines, i, n, h, state.scale)
-    slack = 1e-9 * (1.0 + np.abs(state.samples.values).max() * np.square(pulls, dtype=np.float64))
-    yield "blocks", np.abs(state.blocks - blocks) <= slack, "the sums of the last samples"
-    yield "lines", np.abs(state.lines - lines) <= slack * (1.0 + np.abs(lines)), "the line through the blocks"
-
-
-admissible(RisingState, _claims)
 rule(RisingState, act, observe, forget)
 
 

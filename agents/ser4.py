@@ -9,13 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible
 from .core.arguments import fraction, positive
 from .core.kernel import BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
-
-__all__ = ["Ser4"]
 
 ACTIVE, PLACE, ROBINS, ROUNDS = 0, 1, 2, 3  # indices into the clock
 
@@ -96,18 +93,6 @@ def forget(state: Ser4State, arm: int) -> None:
     state.clock[ROUNDS] = 0
 
 
-def _claims(state: Ser4State, facts: Facts) -> Claims:
-    """The order holds every arm once, and arms not yet dropped were played in every round-robin."""
-    active, place, robins, rounds = state.clock
-    yield "order", np.sort(state.order) == np.arange(facts.n_arms), "an order of all arms"
-    yield "clock", 1 <= active <= facts.n_arms and place < active, "a place among the arms not yet dropped"
-    least = robins + (np.arange(active) < place)
-    yield "pulls", (state.pulls[state.order[:active]] >= least).all(), "one pull in every round-robin"
-    yield "pulls", state.pulls <= rounds, "at most the number of rounds"
-    yield "sums", facts.sums(state.sums, state.pulls), "the sum of that many rewards"
-
-
-admissible(Ser4State, _claims)
 rule(Ser4State, act, observe, forget)
 
 

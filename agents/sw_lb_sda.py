@@ -9,17 +9,23 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.admission import MOST, Claims, Facts, admissible
 from .core.arguments import positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
-from .core.knowledge import Knowledge
+from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .core.tuning import suggested_window
-from .parts.forced import unseen
-from .parts.totals import Totals, add_to_totals, forget_totals, last_sum, new_totals
-from .parts.windows import Window, check_window, forget_rounds, new_window, slide
-
-__all__ = ["SWLBSDA"]
+from .parts.indices import unseen
+from .parts.memories import (
+    Totals,
+    Window,
+    add_to_totals,
+    check_window,
+    forget_rounds,
+    forget_totals,
+    last_sum,
+    new_totals,
+    new_window,
+    slide,
+)
 
 DUELS, LEADER, SINCE, TO_PLAY = 0, 1, 2, 3  # indices into the clock of duels
 LOST, PLAYED, DUE = 0, 1, 2  # the outcome of an arm's last duel, and whether a winner was played since
@@ -120,17 +126,6 @@ def forget(state: DuelState, arm: int) -> None:
         state.clock[TO_PLAY] = state.outcomes.size
 
 
-def _claims(state: DuelState, facts: Facts) -> Claims:
-    """Winners that were not played are counted, and there is a leader after the first duels."""
-    duels, leader, since, to_play = state.clock
-    yield "clock", 0 <= since <= duels <= MOST, "stages of duels"
-    yield "clock", (leader == -1 and duels == 0) or (duels > 0 and 0 <= leader < facts.n_arms), "a leader"
-    yield "outcomes", state.outcomes <= DUE, "the outcome of a duel"
-    yield "clock", to_play == np.count_nonzero(state.outcomes == DUE) and to_play > 0, "winners that are to be played"
-    yield "drawn", state.drawn <= max(duels, 1), "a stage of duels"
-
-
-admissible(DuelState, _claims, free=("clock",))
 rule(DuelState, act, observe, forget)
 
 

@@ -1,4 +1,4 @@
-"""Upper confidence bounds on a sliding window."""
+"""Upper confidence bounds: UCB1 on everything seen, and SW-UCB on a sliding window."""
 
 from __future__ import annotations
 
@@ -9,16 +9,43 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.admission import admissible
 from .core.arguments import positive
 from .core.kernel import BoolArray, rule
-from .core.knowledge import Knowledge
+from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .core.tuning import suggested_window
-from .parts.forced import unseen
-from .parts.windows import ROUNDS, Window, check_window, forget_rounds, new_window, slide
+from .parts.indices import BY_ARM, COUNTING, elapsed, own_time, unseen
+from .parts.memories import ROUNDS, Window, check_window, forget_rounds, new_window, slide
 
-__all__ = ["SWUCB"]
+
+class UCB1State(NamedTuple):
+    """Counts and sums of everything seen, and the constant ξ of the bonus."""
+
+    window: Window
+    xi: float
+    counting: int  # what t counts; see ``agents/parts/indices.py``
+
+
+def new_ucb1_state(n_arms: int, xi: float, counting: str = "rounds") -> UCB1State:
+    """The state before the first round."""
+    return UCB1State(new_window(n_arms, None), xi, COUNTING[counting])
+
+
+def act_ucb1(state: UCB1State, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Play argmax of μ̂_i + √(ξ ln t / N_i); an unseen arm comes first."""
+    pulls, sums, clock = state.window.pulls, state.window.sums, state.window.clock
+    by_arm = state.counting == BY_ARM
+    log_t = math.log(max(1, elapsed(clock, pulls, state.counting)))
+    arm, highest = -1, -math.inf
+    for i in range(mask.size):
+        if mask[i]:
+            n = max(pulls[i], 1)  # the index of an unseen arm does not matter: that arm is forced
+            if by_arm:
+                log_t = math.log(own_time(clock, mask.size, i))
+            index = sums[i] / n + math.sqrt(state.xi * log_t / n)
+            if index > highest:
+                arm, highest = i, index
+    forced = unseen(pulls, clock, mask)
+    return forced if forced >= 0 else arm
 
 
 class UCBState(NamedTuple):
@@ -28,7 +55,7 @@ class UCBState(NamedTuple):
     xi: float
 
 
-def act(state: UCBState, mask: BoolArray, rng: np.random.Generator) -> int:
+def act_sw_ucb(state: UCBState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Play argmax of μ̂_i + √(ξ ln(min(t, τ)) / N_i); an unseen arm comes first."""
     pulls, sums, clock, window = state.window.pulls, state.window.sums, state.window.clock, state.window.arms.size
     exploration = state.xi * math.log(min(clock[ROUNDS] + 1, window))
@@ -43,18 +70,55 @@ def act(state: UCBState, mask: BoolArray, rng: np.random.Generator) -> int:
     return forced if forced >= 0 else arm
 
 
-def observe(state: UCBState, arm: int, reward: float) -> None:
-    """Update S and N in the window."""
+def observe(state: UCB1State | UCBState, arm: int, reward: float) -> None:
+    """Update S and N."""
     slide(state.window, arm, reward)
 
 
-def forget(state: UCBState, arm: int) -> None:
+def forget(state: UCB1State | UCBState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
     forget_rounds(state.window, arm)
 
 
-admissible(UCBState)
-rule(UCBState, act, observe, forget)
+rule(UCB1State, act_ucb1, observe, forget)
+rule(UCBState, act_sw_ucb, observe, forget)
+
+
+@dataclass(eq=False)
+class UCB1(Agent):
+    """UCB1: upper confidence bounds on everything seen, for stationary worlds.
+
+    Source:
+        Auer, Cesa-Bianchi, Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem", Machine Learning 2002.
+    Rule:
+        Play argmax of μ̂_i + √(ξ ln t / N_i); every arm is played once first.
+    Tuning:
+        ξ = 2, as in the source; nothing to know, so informed and blind are the same.
+    Knowledge:
+        None.
+    Deviations:
+        t is the number of the coming round, where the source takes that of the rounds played so far. Derived for
+        rewards in [0, 1]; other rewards are taken as they are.
+
+    >>> agent = UCB1(2)
+    >>> for arm, reward in [(0, 0.0), (1, 1.0)]:
+    ...     agent.observe(arm, reward)
+    >>> agent.act()  # indices 0 + √(2 ln 3) and 1 + √(2 ln 3)
+    1
+
+    Attributes:
+        xi: ξ, the width of the confidence bound.
+    """
+
+    name: ClassVar[str] = "ucb1"
+
+    xi: float = field(default=2.0, kw_only=True)
+
+    def _check(self) -> None:
+        self.xi = positive("xi", self.xi)
+
+    def _new_state(self) -> UCB1State:
+        return new_ucb1_state(self.n_arms, self.xi)
 
 
 @dataclass(eq=False)

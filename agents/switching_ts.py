@@ -9,14 +9,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .core.admission import Claims, Facts, admissible, is_whole
 from .core.arguments import choice, fraction, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
-from .core.memory_limits import ensure_fits, grouped
 from .core.protocol import Agent
-
-__all__ = ["SwitchingTS"]
 
 FAILURES, SUCCESSES = 0, 1
 BLIND_HAZARD = 1e-3
@@ -127,19 +123,6 @@ def forget(state: SwitchingState, arm: int) -> None:
         state.before[:, arm] = 0.0
 
 
-def _claims(state: SwitchingState, facts: Facts) -> Claims:
-    """Hypotheses have seen no more than there is, and their weights add up to the total."""
-    held, weights, total = state.held[0], state.weights, state.total[0]
-    yield "held", 1 <= held <= weights.size, "a number of hypotheses"
-    yield "counts", is_whole(state.counts), "a number of rewards"
-    seen = is_whole(state.before) & (state.before <= state.counts[:, :, None])
-    yield "before", seen[:, :, :held].all(), "at most what was seen in all"
-    yield "weights", weights >= 0, "a weight"
-    yield "total", TINY * (1 - 1e-6) <= total <= 1 + 1e-6, "a sum of weights in range"
-    yield "total", abs(weights[:held].sum() - total) <= 1e-6 * total, "the sum of the weights"
-
-
-admissible(SwitchingState, _claims)
 rule(SwitchingState, act, observe, forget)
 
 
@@ -211,21 +194,6 @@ def forget_by_arm(state: ArmSwitchingState, arm: int) -> None:
             state.held[i] = 0
 
 
-def _claims_by_arm(state: ArmSwitchingState, facts: Facts) -> Claims:
-    """The same arm by arm; an arm without a hypothesis is new."""
-    held, weights, totals = state.held, state.weights, state.totals
-    yield "held", held <= weights.shape[1], "a number of hypotheses"
-    yield "counts", is_whole(state.counts), "a number of rewards"
-    counts = np.arange(weights.shape[1]) < held[:, None]
-    seen = is_whole(state.before) & (state.before <= state.counts[:, :, None])
-    yield "before", seen | ~counts, "at most what was seen in all"
-    yield "weights", weights >= 0, "a weight"
-    yield "fresh", (state.fresh >= 0) & (state.fresh <= 1) & ((held > 0) | (state.fresh == 1)), "a probability"
-    yield "totals", np.where(held > 0, (totals > 0) & (totals <= 1 + 1e-6), totals == 0), "a sum of weights in range"
-    yield "totals", np.abs((weights * counts).sum(axis=1) - totals) <= 1e-6 * totals, "the sum of the weights"
-
-
-admissible(ArmSwitchingState, _claims_by_arm)
 rule(ArmSwitchingState, act_by_arm, observe_by_arm, forget_by_arm)
 
 
@@ -284,7 +252,6 @@ class SwitchingTS(Agent):
 
     def _new_state(self) -> SwitchingState | ArmSwitchingState:
         k, m = self.n_arms, self.hypotheses
-        ensure_fits(f"{grouped(m)} hypotheses about each of {grouped(k)} arms", 24 * k * m, "choose fewer hypotheses")
         counts, before = np.zeros((2, k)), np.zeros((2, k, m))
         if self.restart == "arm":
             weights, totals, held = np.zeros((k, m)), np.zeros(k), np.zeros(k, np.int64)

@@ -13,15 +13,15 @@ from . import envs
 
 if TYPE_CHECKING:
     from . import agents, rewards, theory, worlds, wrappers
-    from .choosing.advice import Advice, recommend
-    from .choosing.best_parameters import Tuned, tune
-    from .choosing.comparison import Comparison, compare
-    from .choosing.sweeps import Sweep, geomspace, sweep
+    from .comparison import Comparison, compare
     from .detections import Scorecard, scorecard
-    from .envs.unwrapping import bandit_of
-    from .play.engine import simulate
+    from .envs.bandit import bandit_of
     from .play.episode import Trajectory, run_episode
+    from .play.simulate import simulate
     from .runs import Runs
+    from .specs import Sweep, geomspace, sweep
+    from .tuning.recommend import Advice, recommend
+    from .tuning.tune import Tuned, tune
 
 __version__ = "0.1.0"
 IMPORTED_AT = time.time()  # a file that is younger may not be what was imported from it
@@ -52,22 +52,22 @@ __all__ = [
 
 # Loaded on first use, so that a user of the environments alone does not wait for numba to be imported.
 _LAZY = {
-    "Advice": ".choosing.advice",
-    "Comparison": ".choosing.comparison",
+    "Advice": ".tuning.recommend",
+    "Comparison": ".comparison",
     "Runs": ".runs",
     "Scorecard": ".detections",
-    "Sweep": ".choosing.sweeps",
+    "Sweep": ".specs",
     "Trajectory": ".play.episode",
-    "Tuned": ".choosing.best_parameters",
-    "bandit_of": ".envs.unwrapping",
-    "compare": ".choosing.comparison",
-    "geomspace": ".choosing.sweeps",
-    "recommend": ".choosing.advice",
+    "Tuned": ".tuning.tune",
+    "bandit_of": ".envs.bandit",
+    "compare": ".comparison",
+    "geomspace": ".specs",
+    "recommend": ".tuning.recommend",
     "run_episode": ".play.episode",
     "scorecard": ".detections",
-    "simulate": ".play.engine",
-    "sweep": ".choosing.sweeps",
-    "tune": ".choosing.best_parameters",
+    "simulate": ".play.simulate",
+    "sweep": ".specs",
+    "tune": ".tuning.tune",
 }
 
 

@@ -1,74 +1,46 @@
-"""Functions compiled by numba and kept on disk, if there is a place for them; what is damaged there is never used.
+"""Functions compiled by numba and cached on disk under the hash of all sources they may be made of.
 
-numba fails where it finds no folder that it can write to, already when a function is defined, and where a file of its
-cache cannot be read. Here a cache is a help and never a condition: without one, functions are compiled for this process
-alone, and one line says so.
-
-Several processes that need the same function at once, as workers do that start together, leave it to the first of them:
-the others wait, and load what it has compiled. If it ends or fails meanwhile, the next one compiles.
+numba's own cache does not notice an edit in another file, fails where no folder can be written to, and where a file of
+it cannot be read. Here the files lie in a folder named by :func:`ns_mab_gym.sources.code_digest`, inside of
+``NUMBA_CACHE_DIR`` or of numba's usual place, and the cache is a help and never a condition: without one, or with a
+damaged one, functions are compiled for this process, and one line says so. Processes that need the same function at
+once each compile it. Folders of older sources stay where they are; they can be deleted at any time.
 """
 
 from __future__ import annotations
 
-import contextlib
-import glob
-import hashlib
 import logging
-import pickle
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.serialize import dumps
-from numba.core.sigutils import normalize_signature
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from .process_locks import ProcessLock
-
-__all__ = ["compiled"]
+from .sources import code_digest, edited_while_running
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-PATIENCE = 120.0  # seconds to wait for another process that compiles, which takes it ten: it may have been stopped
-EVERY = 0.05  # seconds between two looks whether it is done
 REMEDY = "this process compiles for itself; to keep what is compiled, let NUMBA_CACHE_DIR name a folder with free space"
-_told: list[str] = []  # what was said already: one line is enough
+_told: list[str] = []  # one line is enough
 
 
-def compiled(function: F, *, kept: bool = True, called: str = "", older: str = "") -> F:
+def compiled(function: F, *, kept: bool = True, called: str = "", modules: Iterable[str] = ()) -> F:
     """The function as machine code that runs without Python's lock, compiled on its first call.
 
     Args:
         function: one that numba can compile.
-        kept: whether it is kept on disk for other processes.
-        called: what people call it, if it takes seconds to compile: they are told so when that begins.
-        older: how the names of its earlier versions begin, if it has a new name in each: when it is compiled, their
-            files are removed.
+        kept: whether it is cached on disk for other processes.
+        called: its name in the message that it is being compiled, if that takes seconds.
+        modules: the modules of the user's that its code comes from.
     """
     made: Any = njit(nogil=True)(function)
     if kept:
         try:
-            made._cache = SealedCache(function, called, older)
-            made.compile = _in_turn(made.compile, made._cache)
+            made._cache = SourceCache(function, called, ["ns_mab_gym.agents", *modules])
         except Exception as error:  # numba's RuntimeError where no folder can be written to, or whatever else is amiss
             _tell("compiled code cannot be kept on disk", error)
     return made  # type: ignore[no-any-return]
-
-
-def _in_turn(usual: Callable[[Any], Any], cache: SealedCache) -> Callable[[Any], Any]:
-    """How numba compiles for given types; the turn that the cache takes meanwhile ends with that, also if it fails."""
-
-    def compile_(signature: Any) -> Any:
-        with global_compiler_lock:  # which numba takes anyway: one thread of a process compiles at a time
-            try:
-                return usual(signature)
-            finally:
-                cache.turn.release()
-
-    return compile_
 
 
 def _tell(what: str, error: Exception) -> None:
@@ -78,88 +50,41 @@ def _tell(what: str, error: Exception) -> None:
         logging.getLogger("ns_mab_gym").warning("%s (%.200s): %s", what, reason, REMEDY)
 
 
-class SealedCode(CompileResultCacheImpl):
-    """Machine code as bytes with their hash, so that no damaged code is run, nor that of another function."""
-
-    def reduce(self, result: Any) -> tuple[str, bytes]:
-        """The bytes of compiled code, and their seal."""
-        code: bytes = dumps(super().reduce(result))
-        return self._seal(code), code
-
-    def rebuild(self, context: Any, data: Any) -> Any:
-        """The compiled code in these bytes; a ValueError if their seal is broken."""
-        seal, code = data
-        if not isinstance(code, bytes) or seal != self._seal(code):
-            raise ValueError("the file is damaged, or holds another function")
-        return super().rebuild(context, pickle.loads(code))
-
-    def _seal(self, code: bytes) -> str:
-        return hashlib.sha256(self.filename_base.encode() + code).hexdigest()
-
-
-class SealedCache(FunctionCache):
-    """numba's cache of one function, which never stands in the way.
+class SourceCache(FunctionCache):
+    """numba's cache of one function, in a folder named by the hash of the sources.
 
     Args:
         function: the function.
-        called: what people call it; see :func:`compiled`.
-        older: how the names of its earlier versions begin.
-
-    Attributes:
-        turn: the lock that a process has while it compiles the function.
+        called: its name in messages; see :func:`compiled`.
+        modules: the modules that its code comes from, beside the engine.
     """
 
-    _impl_class = SealedCode
-
-    def __init__(self, function: Callable[..., Any], called: str = "", older: str = "") -> None:
+    def __init__(self, function: Callable[..., Any], called: str, modules: list[str]) -> None:
         super().__init__(function)
-        self._called, self._older = called, older
-        self.turn = ProcessLock(Path(self.cache_path) / f"{self._impl.filename_base}.lock")
+        self._called = called
+        if edited := edited_while_running(modules):
+            raise RuntimeError(f"{edited[0]} was edited after it may have been imported")
+        if (digest := code_digest(modules)) is None:
+            raise RuntimeError("a source cannot be read")
+        folder = Path(self._cache_path, f"ns_mab_gym-{digest[:16]}")
+        folder.mkdir(exist_ok=True)
+        self._cache_path = str(folder)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled code for these types; None if there is none that is whole, and it is our turn to compile it."""
-        found = self._kept(signature, context)
-        if found is None and self._enabled:
-            found = self._awaited(signature, context)
-        if found is None:
-            self._begin()
-        return found
-
-    def _awaited(self, signature: Any, context: Any) -> Any:
-        """What another process is compiling, as soon as it is there; None if there is no other, or it takes long."""
-        said, deadline = False, time.monotonic() + PATIENCE
-        while not self.turn.acquire() and time.monotonic() < deadline:
-            if not said:
-                self._say("waiting for another process, which is compiling %s")
-                said = True
-            time.sleep(EVERY)
-            if (found := self._kept(signature, context)) is not None:
-                return found
-        return self._kept(signature, context)  # it may have been done between the first look and our turn
-
-    def _begin(self) -> None:
-        """Say that compiling takes a while, and make room."""
-        self._say("compiling %s: some seconds, once on this machine")
-        name, folder = self._py_func.__name__, Path(self.cache_path)
-        for file in folder.glob(f"*.{glob.escape(self._older)}*") if self._older else ():
-            if f".{name}-" not in file.name:
-                with contextlib.suppress(OSError):  # a folder in its place, or somebody else's file
-                    file.unlink()
-
-    def _say(self, what: str) -> None:
-        if self._called:
-            logging.getLogger("ns_mab_gym").warning(what, self._called)
-
-    def _kept(self, signature: Any, context: Any) -> Any:
-        """The compiled code for these types on disk; None if there is none, or none that is whole."""
+        """The compiled code for these types; None if there is none that can be read."""
+        found = None
         try:
             found = super().load_overload(signature, context)
-            if found is not None and tuple(found.signature.args) != tuple(normalize_signature(signature)[0]):
-                raise ValueError("the file holds the code for other types")
         except Exception as error:
             _tell("a file of compiled code is damaged", error)
-            self._start_over()
-            return None
+            try:
+                self.flush()  # an empty index, so that what is compiled now replaces what was damaged
+            except OSError:
+                self.disable()
+        if found is None and self._called:
+            logging.getLogger("ns_mab_gym").warning("compiling %s: some seconds, once on this machine", self._called)
         return found
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -168,11 +93,4 @@ class SealedCache(FunctionCache):
             super().save_overload(signature, result)
         except Exception as error:
             _tell("compiled code cannot be kept on disk", error)
-            self.disable()
-
-    def _start_over(self) -> None:
-        """Empty the index, so that what is compiled now takes the place of what was damaged."""
-        try:
-            self.flush()
-        except OSError:
             self.disable()

@@ -1,4 +1,4 @@
-"""How well an agent's detector worked: delays, missed changes and false alarms, judged by the true means.
+"""Scores of an agent's change detector: delays, missed changes and false alarms, judged by the true means.
 
 **An alarm** is sounded after a round r, about one arm, or about none in particular (arm −1). Let f be the last round
 before r after which the same was forgotten, 0 if there is none: an arm is forgotten with an alarm about it, with one
@@ -40,8 +40,8 @@ import numpy.typing as npt
 from .agents.core.arguments import shown
 from .agents.parts.alarms import CAPACITY
 from .means import Floats, Ints, Mask, as_means, breakpoints
-from .run_intervals import Interval, mean_of, share_of
 from .runs import Runs
+from .statistics import Interval, mean_of, share_of
 
 __all__ = ["BreakpointScore", "Changes", "RunScore", "Scorecard", "changes_of", "score", "scorecard"]
 
@@ -60,7 +60,7 @@ class Changes(NamedTuple):
 
     @property
     def scorable(self) -> bool:
-        """Whether there are few enough to score each: at most ten, or at most one in 50 rounds."""
+        """True if there are few enough to score each: at most ten, or at most one in 50 rounds."""
         return len(self.rounds) <= max(FEW, self.horizon / APART)
 
 

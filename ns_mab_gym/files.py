@@ -1,25 +1,31 @@
-"""Writing files so that they exist in full or not at all, and so that nothing outside of a folder is touched."""
+"""Files and texts: whole writes, names that every file system takes, input files read once, and texts fit to be shown.
+
+A file is written in full or not at all. An input file is read once: what was read is what is hashed, played and drawn,
+whatever becomes of the file during a run.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import chain, count
+from os import PathLike, fspath
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Self
 
-__all__ = [
-    "is_plain_file",
-    "is_temporary",
-    "refuse_links",
-    "remove_leftovers",
-    "write_atomically",
-    "written_atomically",
-]
-
-TEMPORARY = re.compile(r"\.ns-mab-gym-[0-9a-f]{16}\.part|\..+\.[0-9]+\.part")  # the latter as earlier versions wrote
+TEMPORARY = re.compile(r"\.ns-mab-gym-[0-9a-f]{16}\.part")
+RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\.|$)", re.IGNORECASE)  # devices of Windows, any ending
+EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+LONGEST_NAME = 60  # bytes: a file's name, with its endings and while it is being written, may have 255
+LONGEST_TEXT = 1_000  # letters of a label or a title
+# Text that turns the reading direction or that is no letter, and Unicode's controls, surrogates and ends of lines:
+UNSEEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff")
+UNSEEN_KINDS = ("Cc", "Cs", "Zl", "Zp")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -50,7 +56,7 @@ def written_atomically(path: Path) -> Iterator[BinaryIO]:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file of this name was left by a process that was killed while it wrote."""
+    """True for the name of a file that a process left which was killed while it wrote."""
     return TEMPORARY.fullmatch(name) is not None
 
 
@@ -64,7 +70,7 @@ def remove_leftovers(*folders: Path) -> None:
 
 
 def is_plain_file(path: Path) -> bool:
-    """Whether there is a file itself: no link to one, no pipe, no folder."""
+    """True if there is a file itself: no link to one, no pipe, no folder."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -76,3 +82,188 @@ def refuse_links(*paths: Path) -> None:
     for path in paths:
         if path.is_symlink():
             raise ValueError(f"{str(path)!r} is a link to another place; remove the link, or choose another folder")
+
+
+def file_name(words: str, *, instead: str, keep: str = ".", gap: str = "-", longest: int = LONGEST_NAME) -> str:
+    """Words as a file's name, or as the beginning of one: letters of any script, digits and ``_``.
+
+    It begins with a letter or a digit, since files whose names begin with another sign are hidden from some readers,
+    and ends with one too. Different words can give the same name: see :func:`distinct_names`.
+
+    >>> file_name("../Été: 1/2", instead="world"), file_name("?!", instead="world"), file_name("con", instead="world")
+    ('Été-1-2', 'world', 'world-con')
+
+    Args:
+        words: the text to make a name of.
+        instead: the name if nothing is left of the words, and before a name that Windows keeps for itself.
+        keep: signs that are kept too.
+        gap: stands for everything else.
+        longest: bytes that it may have in UTF-8.
+    """
+    allowed = re.sub(rf"[^\w{re.escape(keep)}]+", gap, unicodedata.normalize("NFC", words))
+    name = EDGES.sub("", EDGES.sub("", allowed).encode()[:longest].decode(errors="ignore"))
+    return f"{instead}{gap}{name}" if RESERVED.match(name) else name or instead
+
+
+def distinct_names(names: Iterable[str]) -> list[str]:
+    """The names, with a number after each that an earlier one has, also where case and accents' forms do not count.
+
+    >>> distinct_names(["smooth", "Smooth", "smooth-2", "abrupt"])
+    ['smooth', 'Smooth-2', 'smooth-2-2', 'abrupt']
+    """
+
+    def compared(name: str) -> str:  # as by file systems that know neither case nor several forms of a letter
+        return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).upper().casefold())
+
+    found: dict[str, str] = {}
+    for name in names:
+        tried = chain([name], (f"{name}-{number}" for number in count(2)))
+        free = next(each for each in tried if compared(each) not in found)
+        found[compared(free)] = free
+    return list(found.values())
+
+
+class ChangedFileError(ValueError):
+    """A file does not hold any more what it held when a run began."""
+
+
+class KeptFile(str):
+    """The path of a file, with the bytes that the file held when it was read.
+
+    It is a text like any other path. Readers that know it, by :func:`content_of`, take the bytes instead of opening the
+    file again. Sent to another process, it is the path and the hash: the file is read there when its content is asked
+    for, and refused if it holds anything else.
+
+    Args:
+        path: where the file is.
+        trusted: whether the user vouches for the file, so that code in it may run.
+
+    Attributes:
+        digest: the SHA-256 of the content.
+    """
+
+    digest: str
+    trusted: bool
+    _content: bytes | None
+
+    def __new__(cls, path: str | PathLike[str], *, trusted: bool = False) -> Self:
+        """Read the file."""
+        content = _read(fspath(path))
+        return cls._of(fspath(path), hashlib.sha256(content).hexdigest(), trusted, content)
+
+    @classmethod
+    def _of(cls, path: str, digest: str, trusted: bool, content: bytes | None = None) -> Self:
+        kept = super().__new__(cls, path)
+        kept.digest, kept.trusted, kept._content = digest, trusted, content
+        return kept
+
+    @property
+    def content(self) -> bytes:
+        """The bytes; read here if this came from another process."""
+        if self._content is None:
+            self._content = self.ensure_unchanged()
+        return self._content
+
+    def ensure_unchanged(self) -> bytes:
+        """Return the bytes that the file holds now; raise a :class:`ChangedFileError` if they are others."""
+        content = _read(self)
+        if hashlib.sha256(content).hexdigest() != self.digest:
+            raise ChangedFileError(
+                f"{str(self)!r} was changed while the run was going on; what is stored is intact, start again to play "
+                f"the file as it is now"
+            )
+        return content
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The path and the hash, without the content."""
+        return type(self)._of, (str(self), self.digest, self.trusted)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The file itself, since it never changes; ``gym.make`` copies its arguments."""
+        return self
+
+    def __copy__(self) -> Self:
+        return self
+
+
+def kept(path: str | PathLike[str]) -> str:
+    """The file at a path, read now; the path alone if there is no file, and the file as it is if it was kept before."""
+    if isinstance(path, KeptFile) or not os.path.isfile(path):
+        return fspath(path)
+    return KeptFile(path)
+
+
+def content_of(path: str | PathLike[str]) -> bytes:
+    """The bytes of a file: those that were kept, or else those that it holds now."""
+    return path.content if isinstance(path, KeptFile) else _read(fspath(path))
+
+
+def sha256_of(path: str | PathLike[str]) -> str:
+    """The SHA-256 of :func:`content_of` the file."""
+    return path.digest if isinstance(path, KeptFile) else hashlib.sha256(_read(fspath(path))).hexdigest()
+
+
+def _read(path: str) -> bytes:
+    if not os.path.isfile(path):  # of those that can be read to their end: no folder, no pipe, no device
+        raise FileNotFoundError(f"there is no file at {str(path)!r}")
+    return Path(path).read_bytes()
+
+
+def plain_text(what: str, given: object, *, lines: bool = False, longest: int = LONGEST_TEXT) -> str:
+    r"""The given text, if it can be shown wherever texts are shown: on a page, in a table, in a figure, in XML.
+
+    Args:
+        what: its name in error messages.
+        given: the text; it may be empty, but not blank.
+        lines: True if it may have several lines.
+        longest: letters that it may have.
+
+    >>> plain_text("label", "Smooth, σ = 0.001")
+    'Smooth, σ = 0.001'
+    >>> plain_text("label", "bell\a")
+    Traceback (most recent call last):
+        ...
+    ValueError: label has a character that cannot be shown, '\x07' in 'bell\x07'; leave it out
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"{what} must be a text in quotes, got {shortened(given)}")
+    if given and not given.strip():
+        raise ValueError(f"{what} is blank, got {shortened(given)}; write a text, or leave it out")
+    if len(given) > longest:
+        raise ValueError(f"{what} may have {longest:,} letters, got {len(given):,}: {shortened(given)}; shorten it")
+    for letter in given:
+        if _is_unseen(letter) and not (lines and letter in "\n\r\t"):
+            said = f"{what} has a character that cannot be shown, {letter!a} in {shortened(given)}"
+            raise ValueError(f"{said}; leave it out")
+    return given
+
+
+def without_controls(text: str) -> str:
+    r"""The text with a sign in place of every character that cannot be shown; lines and tabs are kept.
+
+    >>> without_controls("bell\a")
+    'bell�'
+    """
+    return text.translate({ord(letter): "\ufffd" for letter in set(text) - set("\n\r\t") if _is_unseen(letter)})
+
+
+def escaped(text: str) -> str:
+    r"""The text with an escape in place of every character that cannot be shown.
+
+    >>> escaped("a\nb")
+    'a\\nb'
+    """
+    return "".join(ascii(letter)[1:-1] if _is_unseen(letter) else letter for letter in text)
+
+
+def _is_unseen(letter: str) -> bool:
+    return not letter.isprintable() and (letter in UNSEEN or unicodedata.category(letter) in UNSEEN_KINDS)
+
+
+def shortened(given: object) -> str:
+    """A value as an error message shows it."""
+    try:
+        shown = ascii(given) if isinstance(given, str) and not given.isprintable() else repr(given)
+    except ValueError:  # an integer of thousands of digits
+        return "a number of very many digits"
+    return shown if len(shown) <= 80 else f"{shown[:60]}… {shown[-10:]}"

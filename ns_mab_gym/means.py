@@ -17,25 +17,6 @@ import numpy.typing as npt
 
 from .agents.core.knowledge import Knowledge
 
-__all__ = [
-    "BadMeansError",
-    "Floats",
-    "Ints",
-    "Leaders",
-    "Mask",
-    "as_floats",
-    "as_means",
-    "best_arm_switches",
-    "best_arms",
-    "block_size",
-    "blocks",
-    "breakpoints",
-    "knowledge",
-    "leaders",
-    "lipschitz",
-    "variation",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
@@ -46,7 +27,7 @@ BLOCK = 4096  # rounds at a time: at ten arms a block and its transpose fit the 
 
 
 class BadMeansError(ValueError):
-    """What was given is no table of means, in words for its author."""
+    """An array or a file that is no table of means; the message is for its author."""
 
 
 def as_means(means: npt.ArrayLike, source: str = "means") -> Floats:
@@ -56,7 +37,8 @@ def as_means(means: npt.ArrayLike, source: str = "means") -> Floats:
         means: T rows, one per round, of K numbers, one per arm.
         source: what error messages call it.
     """
-    _check_rows(means, source)
+    if isinstance(means, Sequence) and len({len(row) for row in means if isinstance(row, Sized)}) > 1:
+        raise BadMeansError(f"the rows of {source} differ in length; every round needs one mean for each arm")
     matrix = as_floats(means, source)
     if matrix.size == 0:
         raise BadMeansError(f"{source} is empty; give one row per round and one column per arm")
@@ -94,20 +76,15 @@ def as_floats(values: npt.ArrayLike, source: str) -> Floats:
     return floats
 
 
-def _check_rows(values: Any, source: str) -> None:
-    if isinstance(values, Sequence) and len({len(row) for row in values if isinstance(row, Sized)}) > 1:
-        raise BadMeansError(f"the rows of {source} differ in length; every round needs one mean for each arm")
-
-
 def _holds_numbers(array: npt.NDArray[Any]) -> bool:
-    """Whether there is no text and no truth value in the array; NumPy alone would take "0.5" and True for numbers."""
+    """True without text and truth values in the array; NumPy alone would take "0.5" and True for numbers."""
     if array.dtype.kind == "O":
         return not any(isinstance(cell, NO_NUMBERS) for cell in array.flat)
     return array.dtype.kind in "iuf"
 
 
 def block_size(n_arms: int, most: int) -> int:
-    """How many rounds make a block of about the memory of ``most`` rounds of ten arms: a multiple of 8.
+    """The number of rounds in a block of about the memory of ``most`` rounds of ten arms: a multiple of 8.
 
     >>> block_size(2, 4096), block_size(10, 4096), block_size(1_000, 4096), block_size(10**6, 4096)
     (4096, 4096, 40, 8)
@@ -144,16 +121,13 @@ def leaders(means: npt.ArrayLike) -> Leaders:
     arm = np.zeros(len(matrix), dtype=np.intp)
     best, rival = np.empty(len(matrix)), np.empty(len(matrix))
     for rows, columns in blocks(matrix):
-        _race(columns, arm[rows], best[rows], rival[rows])
+        first, second = best[rows], rival[rows]
+        first[:], second[:] = columns[0], -np.inf
+        for k, challenger in enumerate(columns[1:], start=1):
+            arm[rows][challenger > first] = k
+            np.maximum(second, np.minimum(first, challenger), out=second)
+            np.maximum(first, challenger, out=first)
     return Leaders(arm, best, rival)
-
-
-def _race(columns: Floats, arm: Ints, best: Floats, rival: Floats) -> None:
-    best[:], rival[:] = columns[0], -np.inf
-    for k, challenger in enumerate(columns[1:], start=1):
-        arm[challenger > best] = k
-        np.maximum(rival, np.minimum(best, challenger), out=rival)
-        np.maximum(best, challenger, out=best)
 
 
 def _moves(matrix: Floats) -> Floats:
@@ -209,7 +183,7 @@ def best_arm_switches(means: npt.ArrayLike) -> Ints:
 
 
 def knowledge(means: npt.ArrayLike) -> Knowledge:
-    """What the tuning formulas of the literature need to know about a world, computed from its means in one cheap pass.
+    """The facts that tuning formulas of the literature need about a world, from its means in one cheap pass.
 
     ``ns_mab_gym.theory.describe`` computes much more, but is slower.
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from .agents.core.arguments import LARGEST, known_parameters, positive
+from .agents.core.arguments import LARGEST, known_parameters, positive, typed
 from .agents.core.cards import Card, card_of, docstring_of
-from .agents.core.parameter_types import typed
 from .agents.core.registry import Registry
+from .means import Floats
 
 __all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "card", "kind", "make", "names", "register"]
 
@@ -71,11 +70,11 @@ class Law(ABC):
         """A reward with mean ``mu``: one draw from the generator."""
         return self.reward(mu, rng.standard_normal() if self.normal else rng.random())
 
-    def luck(self, rng: np.random.Generator, rounds: int) -> npt.NDArray[np.float64]:
+    def luck(self, rng: np.random.Generator, rounds: int) -> Floats:
         """The luck of several rounds at once: the same numbers that one draw per round would give."""
         return rng.standard_normal(rounds) if self.normal else rng.random(rounds)
 
-    def check_means(self, means: npt.NDArray[np.float64]) -> None:
+    def check_means(self, means: Floats) -> None:
         """Raise a ValueError if a mean lies outside the law's support."""
         low, high = self.support
         smallest, largest = float(means.min()), float(means.max())

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Runs", "joined"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -57,7 +55,7 @@ class Runs:
 
     @property
     def steps(self) -> int:
-        """How many steps the agent took in all runs together."""
+        """The number of steps that the agent took in all runs together."""
         return len(self) * self.horizon
 
     @property

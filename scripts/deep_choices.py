@@ -7,32 +7,33 @@ python scripts/deep_choices.py --jobs 2 --write    # and put the figures into do
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator
+from deep_table import FEW, WORLDS, Size, measure_and_write, study_parser
 
-from quoting import figures_file, pages
-from tabling.choices import CHOICES, QUICK_CHOICES
-from tabling.measuring import measured
-from tabling.options import STOPPED, folder_of, study_parser
+from ns_mab_gym.cli.parser import leave
+from ns_mab_gym.rl.training import Training
 
-from ns_mab_gym.cli import door
-
-
-def main() -> int:
-    """Train and compare, then write the figures; returns the exit code."""
-    parser = study_parser("deep_choices.py", __doc__ or "")
-    return door.closing(parser, None, _measure, interrupted=STOPPED)
-
-
-def _measure(options: argparse.Namespace) -> Iterator[str]:
-    out = folder_of(options, "results/choices")
-    figures = yield from measured(QUICK_CHOICES if options.quick else CHOICES, out, options.jobs)
-    for row in figures["worlds"]["piecewise"]["models"]:
-        yield f"{row['agent']}: {row['regret']:.1f} ({', '.join(f'{mean:.1f}' for mean in row['by_seed'])})"
-    if options.write:
-        figures_file.put("deep-choices", f"python scripts/deep_choices.py --jobs {options.jobs} --write", figures)
-        yield from (f"written: {page}" for page in pages.rewrite())
-
+LONG: dict[str, int] = {"timesteps": 1_500_000}
+SLOW = {"learning_rate": 1e-3}
+VARIANTS = {
+    "RecurrentPPO": Training("recurrent-ppo", **LONG),
+    "RecurrentPPO, from rewards": Training("recurrent-ppo", **LONG, learn_from="reward"),
+    "RecurrentPPO, rate 0.001": Training("recurrent-ppo", **LONG, settings=SLOW),
+    "RecurrentPPO, sequences of 32 rounds": Training("recurrent-ppo", **LONG, settings={"n_steps": 32, "n_envs": 1024}),
+    "RecurrentPPO, no statistics": Training("recurrent-ppo", **LONG, windows=()),
+    "RecurrentPPO, no statistics, rate 0.001": Training("recurrent-ppo", **LONG, windows=(), settings=SLOW),
+    "PPO": Training("ppo", **LONG),
+    "PPO, from rewards": Training("ppo", **LONG, learn_from="reward"),
+    "PPO, staggered": Training("ppo", **LONG, stagger=True),
+    "TRPO": Training("trpo", **LONG),
+}
+TINY = {
+    "PPO": Training("ppo", timesteps=256, settings=FEW),
+    "PPO, from rewards": Training("ppo", timesteps=256, settings=FEW, learn_from="reward"),
+}
+FAMILIES = {"piecewise": WORLDS["piecewise"]}
+WHOLE = Size(VARIANTS, 1_000, 200, 200, (0, 1), ("kl-ucb",), zoo=(), families=FAMILIES)
+QUICK = Size(TINY, 50, 5, 20, (0, 1), ("kl-ucb",), zoo=(), families=FAMILIES)
 
 if __name__ == "__main__":
-    door.leave(main())
+    given = study_parser("deep_choices.py", __doc__ or "")
+    leave(measure_and_write(given, "deep-choices", "results/choices", WHOLE, QUICK))

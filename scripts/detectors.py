@@ -30,7 +30,7 @@ from numba import njit
 
 from ns_mab_gym.agents.core.kernel import forget, watch
 from ns_mab_gym.agents.core.knowledge import Knowledge
-from ns_mab_gym.agents.restarting import DETECTORS, detector_kind
+from ns_mab_gym.agents.detecting import DETECTORS
 
 HORIZON, ARMS, RUNS = 20_000, 10, 200
 BEFORE, OLD, NEW = 2_000, 0.9, 0.1
@@ -109,8 +109,7 @@ def cramer_root(epsilon: float) -> float:
 def main() -> None:
     """Print the table."""
     print(f"{'detector':<13} {'false alarms a run':>18} {'share of runs':>13} {'theory':<17} {'delay':>14}  theory")
-    for name in DETECTORS:
-        kind = detector_kind(name)
+    for name, kind in DETECTORS.items():
         detector = kind(**kind.tune(KNOWN, {}))
         found = measured(detector)
         alarms, delay = promised(name, detector)

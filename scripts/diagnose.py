@@ -4,8 +4,8 @@ python scripts/diagnose.py data.csv                      # one column per arm, o
 python scripts/diagnose.py NSBandit-Abrupt-v0 --measure  # a registered world, with the windows played
 """
 
-from ns_mab_gym.cli.diagnose_command import main
-from ns_mab_gym.cli.door import leave
+from ns_mab_gym.cli.choosing import diagnose
+from ns_mab_gym.cli.parser import leave
 
 if __name__ == "__main__":
-    leave(main(command="diagnose.py"))
+    leave(diagnose(command="diagnose.py"))

@@ -5,67 +5,74 @@ python -m venv /tmp/cosmic-ray; /tmp/cosmic-ray/bin/pip install cosmic-ray
 /tmp/cosmic-ray/bin/python scripts/mutation.py agents ns_mab_gym/play --sample 10 --out before.json
 /tmp/cosmic-ray/bin/python scripts/mutation.py --again before.json --out after.json
 
-The project's own environment runs the tests, on copies in a temporary folder: the checkout is never touched. Which
-tests run for which file is a table, ``scripts/mutating/selections.toml``. Of each file, ``--sample`` draws so many
-mutants, always the same ones for a seed; the share that survives then has a standard error, which is printed.
+The project's own environment runs the tests, on copies in a temporary folder: the checkout is never touched. The tests
+of each file are in a table, ``scripts/mutation.toml``. ``--sample`` draws some mutants of each file, always the same
+ones for a seed; the share that survives then has a standard error, which is printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
+import os
 import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterable
+import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
-from mutating.mutants import Mutant, mutants_of
-from mutating.trials import Place, selection_for
+from mutants import Mutant, mutants_of
 
 ROOT = Path(__file__).resolve().parents[1]
+SELECTIONS = Path(__file__).with_suffix(".toml")
+LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "results", "build", "*.egg-info")
+PATIENCE, LEAST = 5.0, 60.0  # a trial may take this many times as long as without a change, and this many seconds
+OPTIONS = ("-x", "-p", "no:cacheprovider", "-p", "no:playwright", "--tb=no", "-W", "ignore:Module already imported")
+PASSED, NO_TESTS = 0, 5  # what pytest returns; anything else is a failure, or code that cannot even be imported
+SLOW = ("pytest", "numba.extending", "scipy.stats", "gymnasium.vector", "gymnasium.wrappers", "hypothesis.strategies")
 
 
 def main() -> int:
     """Try the mutants that the command line asks for; returns 1 if one of them survives, else 0."""
-    options = _options()
-    root = options.root.resolve()
-    chosen = _asked_again(options.again, root) if options.again else _drawn(options, root)
-    print(f"{len(chosen)} mutants of {len({mutant.path for mutant in chosen})} files", flush=True)
-    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        places = [Place(Path(folder) / str(number), options.python) for number in range(options.jobs)]
-        rows = _tried(chosen, places, root)
-    if options.out:
-        options.out.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    _summarise(rows)
-    return int(any(row["how"] == "survived" for row in rows))
-
-
-def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="*", type=Path, help="files and folders, relative to the checkout")
     parser.add_argument("--sample", type=int, help="how many mutants of each file; all if not given")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=2, help="how many are tried at once")
-    parser.add_argument("--out", type=Path, help="a JSON file for what became of each mutant")
+    parser.add_argument("--out", type=Path, help="a JSON file for the outcome of each mutant")
     parser.add_argument("--again", type=Path, help="such a file: try those again that survived")
     parser.add_argument("--root", type=Path, default=ROOT, help="another checkout")
     parser.add_argument("--python", type=Path, default=ROOT / ".venv/bin/python", help="what runs the tests")
-    return parser.parse_args()
+    options = parser.parse_args()
+    root = options.root.resolve()
+    chosen = asked_again(options.again, root) if options.again else drawn(options, root)
+    print(f"{len(chosen)} mutants of {len({mutant.path for mutant in chosen})} files", flush=True)
+    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+        places = [Place(Path(folder) / str(number), options.python) for number in range(options.jobs)]
+        rows = tried(chosen, places, root)
+    if options.out:
+        options.out.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    summarise(rows)
+    return int(any(row["how"] == "survived" for row in rows))
 
 
-def _files(paths: Iterable[Path], root: Path) -> list[Path]:
-    found = [file for path in paths for file in (sorted((root / path).rglob("*.py")) or [root / path])]
-    return [file.relative_to(root) for file in found if file.name != "__init__.py"]
-
-
-def _drawn(options: argparse.Namespace, root: Path) -> list[Mutant]:
+def drawn(options: argparse.Namespace, root: Path) -> list[Mutant]:
+    """The mutants of the sample, or all of them."""
     chosen: list[Mutant] = []
-    for path in _files(options.paths, root):
+    files = [file for path in options.paths for file in (sorted((root / path).rglob("*.py")) or [root / path])]
+    for path in (file.relative_to(root) for file in files if file.name != "__init__.py"):
         mutants = mutants_of(root, path)
         size = min(options.sample or len(mutants), len(mutants))
         print(f"{path}: {size} of {len(mutants)} mutants", flush=True)
@@ -73,7 +80,7 @@ def _drawn(options: argparse.Namespace, root: Path) -> list[Mutant]:
     return chosen
 
 
-def _asked_again(file: Path, root: Path) -> list[Mutant]:
+def asked_again(file: Path, root: Path) -> list[Mutant]:
     """The survivors of an earlier run, found by their kind and their change, wherever they stand by now."""
     rows = [row for row in json.loads(file.read_text(encoding="utf-8")) if row["how"] == "survived"]
     wanted = {(row["path"], row["kind"], row["change"]) for row in rows}
@@ -82,19 +89,127 @@ def _asked_again(file: Path, root: Path) -> list[Mutant]:
     return [mutant for mutant in mutants if (str(mutant.path), mutant.kind, mutant.change) in wanted]
 
 
-def _tried(chosen: list[Mutant], places: list[Place], root: Path) -> list[dict[str, Any]]:
-    """What became of each mutant, file by file: each place warms up for a file, and then they share its mutants."""
+class Selection(NamedTuple):
+    """The arguments of pytest for a file, and whether the tests need numba; without it kernels run interpreted."""
+
+    tests: list[str]
+    compiled: bool
+
+
+def selection_for(path: Path) -> Selection:
+    """The first selection of the table whose pattern fits the file; raises a ValueError if there is none."""
+    package = path.parts[1] if len(path.parts) > 2 else f"test_{path.name}"
+    names = {"file": path, "package": package, "name": f"{path.stem} or {path.stem.replace('_', '-')}"}
+    for row in tomllib.loads(SELECTIONS.read_text(encoding="utf-8"))["selection"]:
+        if any(fnmatch(str(path), pattern) for pattern in row["files"]):
+            return Selection([test.format(**names) for test in row["tests"]], row.get("compiled", False))
+    raise ValueError(f"no tests are listed for {path}; add a row to scripts/{SELECTIONS.name}")
+
+
+class Outcome(NamedTuple):
+    """The outcome of a mutant: "killed", "timeout" or "survived", and the test that failed."""
+
+    how: str
+    by: str
+    seconds: float
+
+
+@dataclass
+class Place:
+    """A copy of the project in which mutants are tried, one after another.
+
+    Attributes:
+        folder: where the copy is made.
+        python: the interpreter that runs the tests.
+        limits: the seconds that the tests of a file may take.
+        servers: the processes that run them, with the compiler or without.
+    """
+
+    folder: Path
+    python: Path
+    limits: dict[str, float] = field(default_factory=dict)
+    servers: dict[bool, subprocess.Popen[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.tree, self.cache, self.kept = (self.folder / name for name in ("tree", "numba", "numba-kept"))
+
+    def fill(self, root: Path) -> None:
+        """Copy the project, without what was built, installed or computed in it."""
+        shutil.copytree(root, self.tree, symlinks=True, ignore=LEFT_BEHIND)
+
+    def warm_up(self, path: Path, chosen: Selection) -> Outcome:
+        """Run the tests without any change: they must pass, and what they compile is kept for the trials."""
+        passed = self._run(chosen, 1_800.0)
+        if passed.how == "survived":
+            self.limits[str(path)] = max(LEAST, PATIENCE * passed.seconds)
+            shutil.rmtree(self.kept, ignore_errors=True)
+            if self.cache.exists():
+                shutil.copytree(self.cache, self.kept)
+        return passed
+
+    def outcome(self, mutant: Mutant, chosen: Selection) -> Outcome:
+        """Run the tests of a file with a change in it."""
+        file = self.tree / mutant.path
+        untouched = file.with_suffix(".untouched")
+        shutil.copy2(file, untouched)
+        try:
+            file.write_text(mutant.source, encoding="utf-8")
+            return self._run(chosen, self.limits[str(mutant.path)])
+        finally:
+            untouched.replace(file)  # with the time of the original, by which Python and numba know what they have read
+            shutil.rmtree(self.cache, ignore_errors=True)  # what a mutant compiled must not serve the next one
+            if self.kept.exists():
+                shutil.copytree(self.kept, self.cache)
+
+    def _run(self, chosen: Selection, limit: float) -> Outcome:
+        log = self.folder / "log"
+        order = {"arguments": [*OPTIONS, *chosen.tests], "folder": str(self.tree), "seconds": limit, "log": str(log)}
+        began = time.perf_counter()
+        returned = self._ask(chosen.compiled, json.dumps(order))
+        if returned == -signal.SIGKILL:
+            return Outcome("timeout", "", limit)
+        said = log.read_text(encoding="utf-8", errors="replace")
+        if returned == NO_TESTS:
+            raise RuntimeError(f"no tests are selected by: {' '.join(chosen.tests)}\n{said}")
+        named = re.search(r"^(?:FAILED|ERROR|ImportError while loading conftest) (\S+)", said, re.M)
+        how = "survived" if returned == PASSED else "killed"
+        return Outcome(how, named.group(1) if named else "", time.perf_counter() - began)
+
+    def _ask(self, compiled: bool, order: str) -> int:
+        """What pytest returned in a fork of the process with or without the compiler, which is started if need be."""
+        if started := compiled not in self.servers:
+            env = {**os.environ, "PYTHONPATH": str(self.tree), "NUMBA_CACHE_DIR": str(self.cache)}
+            env |= {"NUMBA_DISABLE_JIT": "0" if compiled else "1"}
+            command, pipe = [str(self.python), __file__, SERVE], subprocess.PIPE
+            self.servers[compiled] = subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, text=True)
+        asked, answers = self.servers[compiled].stdin, self.servers[compiled].stdout
+        assert asked is not None
+        assert answers is not None
+        if started:
+            answers.readline()
+        print(order, file=asked, flush=True)
+        return int(answers.readline())
+
+    def close(self) -> None:
+        """End the processes that ran the tests."""
+        for server in self.servers.values():
+            server.communicate()
+        self.servers.clear()
+
+
+def tried(chosen: list[Mutant], places: list[Place], root: Path) -> list[dict[str, Any]]:
+    """The outcomes of all mutants, file by file: each place warms up for a file, and then they share its mutants."""
     free: SimpleQueue[Place] = SimpleQueue()
     rows: list[dict[str, Any]] = []
 
-    def tried(mutant: Mutant) -> dict[str, Any]:
+    def one(mutant: Mutant) -> dict[str, Any]:
         place = free.get()
         try:
             outcome = place.outcome(mutant, selection_for(mutant.path))
         finally:
             free.put(place)
         print(f"{outcome.how:8} {mutant.path}:{mutant.line} {mutant.change}  {outcome.by}", flush=True)
-        return {key: str(value) for key, value in asdict(mutant).items() if key != "source"} | asdict(outcome)
+        return {key: str(value) for key, value in asdict(mutant).items() if key != "source"} | outcome._asdict()
 
     with ThreadPoolExecutor(len(places)) as pool:
         list(pool.map(lambda place: place.fill(root), places))
@@ -105,12 +220,12 @@ def _tried(chosen: list[Mutant], places: list[Place], root: Path) -> list[dict[s
             for place, before in zip(places, pool.map(lambda p: p.warm_up(path, selection), places), strict=True):  # noqa: B023
                 if before.how != "survived":
                     raise SystemExit(f"{path}: its tests fail without any change, in {place.folder}: {before.by}")
-            rows += pool.map(tried, [mutant for mutant in chosen if mutant.path == path])
+            rows += pool.map(one, [mutant for mutant in chosen if mutant.path == path])
         list(pool.map(Place.close, places))
     return rows
 
 
-def _summarise(rows: list[dict[str, Any]]) -> None:
+def summarise(rows: list[dict[str, Any]]) -> None:
     """Print the survivors, and the share of mutants that were noticed in each file and in all."""
     for row in rows:
         if row["how"] == "survived":
@@ -122,5 +237,61 @@ def _summarise(rows: list[dict[str, Any]]) -> None:
         print(f"{title}: {share:.0%} of {len(own)} noticed, standard error {error:.1%}")
 
 
+# The process that runs pytest: started by the interpreter that has the project's dependencies.
+
+SERVE = "--serve"
+
+
+def serve() -> None:
+    """Do the slow imports once, and run pytest in a fork for each order that is read.
+
+    Nothing of the project is imported: every fork reads the code as it stands then. Each line of the input is an order,
+    in JSON: the arguments of pytest, the folder, the seconds that it may take, and a file for what it prints. Each line
+    of the output is what pytest returned, or -9.
+    """
+    for name in SLOW:
+        importlib.import_module(name)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        order = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            run_tests(order)
+        print(returned(child, order["seconds"]), flush=True)
+
+
+def run_tests(order: dict[str, Any]) -> NoReturn:
+    """Run pytest, and end without returning to the parent's loop."""
+    import pytest
+
+    os.setpgid(0, 0)
+    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for target, source in enumerate((nothing, log, log)):
+        os.dup2(source, target)
+    os.chdir(order["folder"])
+    sys.path[0] = order["folder"]
+    sys.dont_write_bytecode = True  # else a mutant's bytecode could serve the next one, written in the same second
+    code = pytest.main(order["arguments"])
+    sys.stdout.flush()
+    os._exit(int(code))
+
+
+def returned(child: int, seconds: float) -> int:
+    """Wait for a child; if it takes too long, end it and all that it started."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -signal.SIGKILL
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    if sys.argv[1:] == [SERVE]:
+        serve()
+    else:
+        sys.exit(main())

@@ -3,8 +3,8 @@
 python scripts/plot_worlds.py --out docs/worlds.png
 """
 
-from ns_mab_gym.cli.door import leave
-from ns_mab_gym.cli.plot_command import main
+from ns_mab_gym.cli.choosing import plot
+from ns_mab_gym.cli.parser import leave
 
 if __name__ == "__main__":
-    leave(main(command="plot_worlds.py"))
+    leave(plot(command="plot_worlds.py"))

@@ -8,16 +8,17 @@ import pytest
 from hypothesis import settings
 
 from ns_mab_gym import worlds
-from ns_mab_gym.agents.core.zoo import AGENTS
+from ns_mab_gym.agents.core.registry import AGENTS
+from ns_mab_gym.parallel import Pool, executor
 from ns_mab_gym.rewards import LAWS
 from ns_mab_gym.worlds import World
 from ns_mab_gym.worlds.catalogue import WORLDS
 
 # These check by themselves; their failures are to say as much as those of a test.
-pytest.register_assert_rewrite("index_rules", "setting_aside")
+pytest.register_assert_rewrite("index_rules", "stored_runs")
 
 # Tests time nothing: a first example may have to wait for a compiler.
-settings.register_profile("untimed", settings(), deadline=None)
+settings.register_profile("untimed", settings(), deadline=None, max_examples=60)
 settings.load_profile("untimed")
 TABLES = (AGENTS, WORLDS, LAWS)
 GUESTS, MANY_GUESTS = 50, 2_500  # how many hostile inputs a door is tried with, in the suite and by hand
@@ -25,14 +26,6 @@ GUESTS, MANY_GUESTS = 50, 2_500  # how many hostile inputs a door is tried with,
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz-long", action="store_true", help=f"try every door with {MANY_GUESTS:,} hostile inputs")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder for what the package remembers of this user, so that tests leave the user's own alone."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +37,14 @@ def names_left() -> Iterator[None]:
     for table, name in left:
         table.remove(name)
     assert not left, f"remove what was registered: {', '.join(name for _, name in left)}"
+
+
+@pytest.fixture(scope="session")
+def dask_pool() -> Iterator[Pool]:
+    """The two workers of a Dask cluster on this machine, which all tests share; a worker that is killed comes back."""
+    pytest.importorskip("distributed")
+    with executor("dask", 2) as pool:
+        yield pool
 
 
 @pytest.fixture

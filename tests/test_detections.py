@@ -15,8 +15,8 @@ from toy_detector import Toy
 import ns_mab_gym as nsb
 from ns_mab_gym.agents.parts.alarms import ALARM, CAPACITY
 from ns_mab_gym.detections import Changes, Scorecard, changes_of, score, scorecard
-from ns_mab_gym.run_intervals import Interval
 from ns_mab_gym.runs import Runs, joined
+from ns_mab_gym.statistics import Interval
 
 NAN = math.nan
 Log = Sequence[tuple[int, int, bool]]

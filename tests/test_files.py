@@ -5,18 +5,18 @@ import errno
 import os
 import stat
 import threading
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 import ns_mab_gym
-from ns_mab_gym.files import is_temporary, refuse_links, remove_leftovers, write_atomically
+from ns_mab_gym.files import distinct_names, file_name, is_temporary, refuse_links, remove_leftovers, write_atomically
 
 LONGEST = 255  # bytes of a name, on nearly every file system
 
 
-@pytest.mark.parametrize("character", ["a", "é", "店", "🎲"])
-@pytest.mark.parametrize("suffix", [".png", ".csv", ""])
+@pytest.mark.parametrize(("character", "suffix"), [("a", ".png"), ("店", ""), ("🎲", ".csv")])
 def test_any_name_that_the_file_system_takes_can_be_written(tmp_path, character, suffix):
     longest = character * ((LONGEST - len(suffix)) // len(character.encode())) + suffix
     write_atomically(tmp_path / longest, b"whole")
@@ -54,16 +54,6 @@ def test_a_link_is_replaced_and_not_written_through(tmp_path):
         assert victim.read_text() == "of somebody else"
 
 
-def test_temporary_names_are_never_taken_from_what_lies_there(tmp_path, monkeypatch):
-    """Whoever guesses the name puts a link there; nothing is written through it."""
-    (tmp_path / "victim").write_text("of somebody else")
-    monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
-    (tmp_path / f".ns-mab-gym-{'00' * 8}.part").symlink_to(tmp_path / "victim")
-    with pytest.raises(FileExistsError):
-        write_atomically(tmp_path / "file", b"ours")
-    assert (tmp_path / "victim").read_text() == "of somebody else"
-
-
 def test_files_have_the_rights_that_the_user_wants(tmp_path):
     before = os.umask(0o027)
     try:
@@ -85,14 +75,15 @@ def test_threads_that_write_one_file_leave_one_of_their_contents(tmp_path):
 
 
 def test_leftovers_are_removed_and_nothing_else_is(tmp_path):
-    ours = [".ns-mab-gym-0123456789abcdef.part", ".ts--0-24--0123456789abcdef.parquet.4711.part", ".summary.csv.1.part"]
+    ours = [".ns-mab-gym-0123456789abcdef.part", ".ns-mab-gym-0000000000000000.part"]
     kept = ["thesis.part", ".part", ".bashrc", "..part", ".x.part", ".ns-mab-gym-0123.partial", "ns-mab-gym-0.1.part"]
     for name in [*ours, *kept]:
         (tmp_path / name).write_text("half")
-    (tmp_path / ".folder.1.part").mkdir()
-    (tmp_path / ".link.1.part").symlink_to(tmp_path / "thesis.part")
+    folder, link = (f".ns-mab-gym-{digit * 16}.part" for digit in "ab")
+    (tmp_path / folder).mkdir()
+    (tmp_path / link).symlink_to(tmp_path / "thesis.part")
     remove_leftovers(tmp_path, tmp_path / "absent")
-    assert {path.name for path in tmp_path.iterdir()} == {*kept, ".folder.1.part", ".link.1.part"}
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, folder, link}
 
 
 def test_what_is_being_written_would_be_known_as_a_leftover(tmp_path, monkeypatch):
@@ -111,12 +102,54 @@ def test_links_are_refused_in_words(tmp_path):
         refuse_links(tmp_path / "numbers.json", tmp_path / "model.zip")
 
 
+DEVICES = ("con", "PRN", "aux", "nul", "com1", "COM9", "lpt0", "com¹", "lpt³")  # of Windows
+HOSTILE = [
+    "", " ", ".", "..", "...", "-", "--rf", "_", "__init__", ".hidden", "_skipped", "~", "?!", "!?", "a.", "a ", "a..",
+    "a/b", "a\\b", "a:b", "a|b", "a*b", "a\0b", "a\nb", "a\tb", 'a"b', "../../etc/passwd", "/etc/passwd", "C:\\x",
+    "Shop", "shop", "SHOP", "ﬁ", "fi", "ß", "ss", "SS", "é", "e\u0301", "É", "Å", "\u212b", "K", "\u212a", "ı", "İ",
+    "i", "店", "магазин", "МАГАЗИН", "\ud800", "\u202egnp", "a\u200bb", "ab", "x" * 59, "x" * 60, "x" * 61, "x" * 5_000,
+    "店" * 100, "店" * 101, "é" * 31, "a-2", "a-2-2", "a", "A", "world", "world-2",
+    *DEVICES, *(f"{device}.txt" for device in DEVICES), *(f" {device} " for device in DEVICES),
+]  # fmt: skip
+
+
+def shape(words, **options):
+    return file_name(words, instead="world", **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": ".=,-", "gap": "_"}, {"keep": ".=,-"}])
+def test_a_name_is_safe_on_every_file_system(options, tmp_path):
+    for words in HOSTILE:
+        name = shape(words, **options)
+        assert 0 < len(name.encode()) <= 60 + len("world-")
+        assert name[0].isalnum(), words  # what begins with . or _ is hidden from some readers, with - is an option
+        assert name[-1].isalnum(), words  # Windows drops dots and spaces at the end
+        assert not set(name) & set('<>:"/\\|?*\0\n\t\u202e\u200b')
+        assert name.partition(".")[0].casefold() not in {device.casefold() for device in DEVICES}
+        assert unicodedata.normalize("NFC", name) == name
+        (tmp_path / name).write_bytes(b"")
+
+
+def test_names_differ_where_neither_case_nor_forms_of_letters_count():
+    names = distinct_names(map(shape, HOSTILE))
+    assert len(names) == len(HOSTILE)
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        for fold in (str.casefold, str.upper, str.lower):
+            seen = {unicodedata.normalize(form, fold(unicodedata.normalize(form, name))) for name in names}
+            assert len(seen) == len(names), (form, fold)
+
+
+def test_what_needs_no_change_is_not_changed():
+    plain = ["smooth-sigma-0.0001", "piecewise", "天気", "été", "means.2024", "a_b"]
+    assert [shape(words, keep=".-") for words in plain] == plain == distinct_names(plain)
+    assert shape("beta-swts:window=5,xi=0.1", keep=".=,-", gap="_") == "beta-swts_window=5,xi=0.1"
+
+
 HOUSE = Path(ns_mab_gym.__file__).parent
-# Who opens files to write by himself, and why nothing is cut off or written through a link there.
+# Where files are opened to be written otherwise, and why nothing is cut off there.
 WRITERS = {
     ("files", "temporary.open('xb')"): "the one place: a new name, which is renamed when the file is complete",
-    ("folder_lock", "open(path, 'a', opener=_without_following)"): "never written to; no link is followed",
-    ("policy_export", "np.savez(written"): "into memory",
+    ("store", "np.savez_compressed(packed"): "into memory",
 }
 METHODS = ("write_text", "write_bytes", "tofile", "to_csv", "to_parquet", "to_json", "to_html", "to_pickle")
 FUNCTIONS = ("np.save", "np.savez", "np.savez_compressed", "np.savetxt", "pq.write_table", "shutil.copy", "shutil.move")
@@ -136,7 +169,7 @@ def written_by(call):
 def test_files_are_written_in_one_place():
     """So what holds for that place, above, holds for reports, tables, figures, models and whatever comes next."""
     files = [*HOUSE.rglob("*.py"), *(HOUSE / "agents").rglob("*.py")]
-    assert {"files", "tables", "style", "sb3_agent", "board_files", "kernel"} <= {file.stem for file in files}
+    assert {"files", "tables", "style", "store", "kernel"} <= {file.stem for file in files}
     found = {
         (file.stem, words)
         for file in files

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +17,10 @@ from pages_read import PAGES, ROOT, first_cells, text_of
 
 import ns_mab_gym
 from ns_mab_gym import agents, rewards, worlds
-from ns_mab_gym.cli.cite_command import CITATION
 from ns_mab_gym.cli.entry import COMMANDS
+from ns_mab_gym.cli.lists import CITATION
 from ns_mab_gym.envs import ENV_IDS
-from ns_mab_gym.experiments.claims import CLAIMS
+from ns_mab_gym.paper.sentences import CLAIMS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FIGURES = json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8"))
@@ -78,59 +80,74 @@ def test_the_plan_of_the_house_names_every_room() -> None:
 
 
 @pytest.fixture
-def quoting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def quoting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    yield
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("quoting", "benchmarks")]:
+    yield importlib.import_module("quoting")
+    for name in [name for name in sys.modules if name.startswith(("quot", "benchmark", "deep_table", "plain_index"))]:
         del sys.modules[name]
 
 
-def test_the_pages_quote_what_the_file_holds(quoting: None) -> None:
-    from quoting import pages, texts
-
-    assert [str(page) for page in pages.stale()] == [], "run: python scripts/quoted.py"
-    assert {name for page in PAGES for name in pages.quoted(text_of(page))} == texts.TEXTS.keys()
+def test_the_pages_quote_what_the_file_holds(quoting: Any) -> None:
+    assert [str(page) for page in quoting.stale()] == [], "run: python scripts/quoted.py"
+    assert {found[2] for page in PAGES for found in quoting.BLOCK.finditer(text_of(page))} == quoting.blocks().keys()
 
 
-def test_a_figure_that_was_changed_by_hand_is_found(quoting: None) -> None:
-    from quoting import pages
-
+def test_a_figure_that_was_changed_by_hand_is_found(quoting: Any) -> None:
     page = text_of("README.md")
-    assert pages.written(page, FIGURES) == page
+    assert quoting.written(page, FIGURES) == page
     regret = f"{PAPER['regret']['Abrupt']['`beta-swts`'][0]:,.0f}"
     assert page.count(regret) == 1
     forged = page.replace(regret, "1,234")
-    assert pages.written(forged, FIGURES) == page
-    with pytest.raises(ValueError, match="no text is called nothing"):
-        pages.written("<!-- begin figures: nothing -->\n<!-- end figures -->", FIGURES)
+    assert quoting.written(forged, FIGURES) == page
+    with pytest.raises(ValueError, match="no block is called nothing"):
+        quoting.written("<!-- begin figures: nothing -->\n<!-- end figures -->", FIGURES)
+    with pytest.raises(ValueError, match="needs an end"):
+        quoting.written("<!-- begin figures: zoo -->\n", FIGURES)
 
 
 def test_what_is_measured_reaches_the_file_and_the_page(
-    quoting: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quoting: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from quoting import figures_file, pages
-
     file, page = tmp_path / "figures.json", tmp_path / "speed.md"
     file.write_text(json.dumps(FIGURES))
     page.write_text(text_of("docs/speed.md"))
-    monkeypatch.setattr(figures_file, "FILE", file)
-    monkeypatch.setattr(pages, "PAGES", [page])
-    assert pages.rewrite() == []
-    figures_file.put(
-        "env", "python scripts/benchmark.py env --write", {"microseconds": 1.0, "ratio_to_cartpole": 0.777}
-    )
-    assert pages.stale() == [page]
-    assert pages.rewrite() == [page]
-    assert pages.stale() == []
+    monkeypatch.setattr(quoting, "FILE", file)
+    monkeypatch.setattr(quoting, "PAGES", [page])
+    assert quoting.rewrite() == []
+    quoting.put("env", "python scripts/benchmark.py env --write", {"microseconds": 1.0, "ratio_to_cartpole": 0.777})
+    assert list(quoting.stale()) == quoting.rewrite() == [page]
+    assert list(quoting.stale()) == []
     assert "| 0.78 of its time |" in page.read_text()
     after = json.loads(file.read_text())
     assert after["env"]["measured"]["versions"]["numpy"] == np.__version__
     assert [name for name in FIGURES if after[name] != FIGURES[name]] == ["env"]
 
 
-def test_every_benchmark_has_figures_in_the_file(quoting: None) -> None:
-    names = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("*.py") if file.stem[0] != "_"}
-    assert names | {"paper", "leaderboard", "deep-table", "deep-choices"} == FIGURES.keys()
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ({"text": "{a[b]:.1f} of {a[c]:,}, {none:.1f}"}, "2.5 of 1,000, –"),
+        ({"text": "{a[b]:.0f*1e3} ms, {a!m:,}, {a!j}"}, "2500 ms, 1,000, b 2.5, c 1000"),
+        ({"rows": "a", "columns": {"what": "{key}", "of {a[c]}": "{value:.0f}"}}, "what|of 1000/b|2/c|1000"),
+        ({"rows": "rows", "columns": {"T": "{key:,}", "2": "{2}"}}, "T|2/1,000|x/20|y"),
+        ({"rows": "rows", "labels": {"20": "last"}, "columns": {"T": "{label}"}}, "T/last"),
+        ({"cells": [["one", "{a[b]}"]], "columns": {"what": "", "figure": ""}}, "what|figure/one|2.5"),
+    ],
+)
+def test_parts_of_blocks(quoting: Any, part: dict[str, Any], text: str) -> None:
+    figures = {"a": {"b": 2.5, "c": 1000}, "none": None, "rows": {"1000": {"2": "x"}, "20": {"2": "y"}}}
+    written = quoting.part_text(part, figures)
+    if "text" not in part:
+        lines = [line.strip("| ").replace(" | ", "|") for line in written.splitlines() if "---" not in line]
+        written = "/".join(lines)
+    assert written == text
+
+
+def test_every_benchmark_has_figures_in_the_file(quoting: Any) -> None:
+    benchmark = importlib.import_module("benchmark")
+    assert benchmark.MODULES.keys() | {"paper", "leaderboard", "deep-table", "deep-choices"} == FIGURES.keys()
+    files = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("[!_]*.py")}
+    assert files == benchmark.BENCHMARKS.keys()
     assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
     assert {f"`{name}`" for name in FIGURES["agents"]["figures"]["agents"]} >= PAPER["regret"]["Abrupt"].keys()
 

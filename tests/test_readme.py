@@ -19,8 +19,7 @@ import pytest
 from pages_read import EVERY, PAGES, ROOT, blocks, spans, text_of
 
 from ns_mab_gym import rewards, worlds
-from ns_mab_gym.agents.core.registry import Registry
-from ns_mab_gym.agents.core.zoo import AGENTS
+from ns_mab_gym.agents.core.registry import AGENTS, Registry
 from ns_mab_gym.cli.entry import COMMANDS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

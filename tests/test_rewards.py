@@ -20,7 +20,7 @@ EXAMPLES = {
     "beta": [Beta(), Beta(concentration=1.5)],
 }
 every_example = pytest.mark.parametrize("law", [law for name in LAWS for law in EXAMPLES[name]], ids=repr)
-MUS = [0.0, 0.01, 0.3, 0.5, 0.87, 1.0]  # a law's second example is drawn at three of them
+MUS = [0.0, 0.3, 0.87]
 
 
 def theory(law, mu):
@@ -57,18 +57,12 @@ def draws(law, mu, luck):
 
 @pytest.mark.parametrize(
     ("law", "mu"),
-    [
-        (law, mu)
-        for name in LAWS
-        for law in EXAMPLES[name]
-        for mu in MUS
-        if law == LAWS[name]() or mu in (0.0, 0.3, 1.0)
-    ],
+    [(law, mu) for name in LAWS for law in EXAMPLES[name] for mu in MUS],
     ids=str,
 )
-def test_mean_and_variance_of_a_million_draws(law, mu):
+def test_mean_and_variance_of_many_draws(law, mu):
     """Within 4 standard errors: √(v/n) for the mean, √((m₄ − v²)/n) for the variance about the true mean."""
-    n = 1_000_000
+    n = 100_000
     sample = draws(law, mu, law.luck(np.random.default_rng(2024), n))
     variance, fourth = theory(law, mu)
     assert abs(sample.mean() - mu) <= 4 * math.sqrt(variance / n)
@@ -108,10 +102,9 @@ def test_a_larger_mean_never_brings_less_in_the_same_round(law):
 
 
 @every_example
-@pytest.mark.parametrize("mu", [0.02, 0.2, 0.5, 0.7, 0.99])
-def test_subgaussian_scale_bounds_the_moment_generating_function(law, mu):
+def test_subgaussian_scale_bounds_the_moment_generating_function(law):
     """The logarithm of E exp(s(X − μ)) ≤ λ²s²/2 on a grid of s, and λ² is not wasteful: it is the variance at μ = ½."""
-    for s in np.linspace(-12, 12, 49):
+    for mu, s in itertools.product((0.02, 0.2, 0.5, 0.7, 0.99), np.linspace(-12, 12, 49)):
         if isinstance(law, Bernoulli):
             log_mgf = math.log(1 - mu + mu * math.exp(s)) - s * mu
         elif isinstance(law, Gaussian):
@@ -122,8 +115,10 @@ def test_subgaussian_scale_bounds_the_moment_generating_function(law, mu):
     assert law.subgaussian**2 == pytest.approx(theory(law, 0.5)[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("concentration", [0.1, 1.0, 2.0, 10.0, 500.0])
-@pytest.mark.parametrize("mu", [1e-3, 0.1, 0.5, 0.8, 0.999])
+@pytest.mark.parametrize(
+    ("mu", "concentration"),
+    [(0.5, 0.1), (0.1, 1.0), (0.8, 2.0), (1e-3, 10.0), (0.999, 10.0), (1e-3, 500.0)],
+)
 def test_beta_quantile_equals_scipys(mu, concentration):
     a, b = concentration * mu, concentration * (1 - mu)
     luck = np.concatenate([np.random.default_rng(7).random(300), [1e-6, 1e-3, 1 - 1e-3, 1 - 1e-6]])

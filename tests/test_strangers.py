@@ -125,7 +125,8 @@ def test_strange_arguments_are_refused_in_words(call, argument):
             continue
         if (call, argument) in IDS and isinstance(value, str):
             continue
-        if argument in ("runs", "num_envs", "n", "rounds") and isinstance(value, int) and value > FEW:
+        large = argument in ("runs", "num_envs", "n", "rounds") or (call, argument) == ("check_agent", "n_arms")
+        if large and isinstance(value, int) and value > FEW:
             continue
         try:
             with guest():
@@ -146,10 +147,7 @@ def test_the_good_arguments_are_good(call):
     assert set(good) <= set(inspect.signature(function).parameters) or call == "worlds.make" or call.endswith("make")
 
 
-WIDTHS = [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64]
-
-
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [np.int8, np.uint64])
 def test_integers_of_numpy_are_as_good_as_others_whatever_their_width(width):
     """Sizes are computed with Python's integers: those of eight bits would overflow, and larger ones pass a check."""
     plain = nsb.simulate(WORLD, "random", runs=100, seed=7, first_run=3, n_jobs=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 def results(folder: str) -> pd.DataFrame:
     """The table of all results, in an order that does not depend on who computed them."""
-    table = pd.read_parquet(Path(folder) / "units")
+    table = pd.read_parquet(Path(folder) / "table.parquet")
     table = table.astype({"world": str, "agent": str})
     return table.sort_values(["world", "agent", "run", "round"], ignore_index=True)
 
@@ -19,3 +20,4 @@ if __name__ == "__main__":
     one, other = map(results, sys.argv[1:])
     assert len(one), "there are no results"
     pd.testing.assert_frame_equal(one, other, check_exact=True)
+    os._exit(0)  # pyarrow 17 may abort when its threads are torn down at the end of a process

@@ -1,1 +1,1 @@
-"""What all agents share: the protocol, the kernel, knowledge, cards, argument checks, saving, the registry."""
+"""Protocol, kernel, knowledge, cards, argument checks, saving and the registry, which all agents share."""

@@ -9,32 +9,25 @@ environments show them; counts are exact as floats, and a thousand times a count
 
 from __future__ import annotations
 
+import ast
+import collections.abc
 import difflib
+import functools
+import inspect
 import math
 import operator
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+import os
+import re
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-__all__ = [
-    "LARGEST",
-    "LARGEST_REWARD",
-    "MOST",
-    "SMALLEST",
-    "as_integer",
-    "by_name",
-    "choice",
-    "fraction",
-    "known_keywords",
-    "known_parameters",
-    "nearest",
-    "number",
-    "positive",
-    "positive_int",
-    "seed_number",
-    "shown",
-]
+T = TypeVar("T")
 
 SMALLEST, LARGEST = 1e-100, 1e30  # numbers other than 0, in size
 LARGEST_REWARD = 1e36
@@ -42,10 +35,15 @@ MOST = 2**53  # rounds, arms, windows and other counts
 
 FEW = 8  # words that are all named even where one of them is close
 LONG = 200  # characters, at which the text of a given value is cut
+TOO_LARGE = 2**63  # for an integer of compiled code
+LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+UNIONS = (Union, types.UnionType)
+TYPE_WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", type(None): "none"}
+SMALL = 16 << 20  # bytes, for which looking up the free memory takes longer than to allocate them
 
 
 def shown(given: object) -> str:
-    """What was given, as error messages show it: its ``repr`` in one line, cut if it is long.
+    """A given value as error messages show it: its ``repr`` in one line, cut if it is long.
 
     >>> shown("a"), shown(10**5000), shown(np.zeros((2, 1)))
     ("'a'", 'an integer of 16610 bits', 'array([[0.], [0.]])')
@@ -186,3 +184,278 @@ def fraction(what: str, given: object, *, hint: str = "") -> float:
     if value > 1:
         raise ValueError(f"{what} must lie in [0, 1], got {shown(given)}{hint and '; ' + hint}")
     return value
+
+
+def check_types(kind: type[Any], given: Mapping[str, Any]) -> None:
+    """Raise a TypeError that states what is allowed if a given value is not of the type that the class states for it.
+
+    Truth values, integers, numbers, texts, choices, lists of them and unions of these are checked; of other types, and
+    in a class with a type that is known to type checkers alone, any value is taken.
+
+    >>> class Coin:
+    ...     def __init__(self, fair: bool = True, sides: int = 2) -> None: ...
+    >>> check_types(Coin, {"fair": False, "sides": np.int64(3)})
+    >>> check_types(Coin, {"fair": "no"})
+    Traceback (most recent call last):
+        ...
+    TypeError: fair must be true or false, got 'no'; write fair=true or fair=false
+
+    Args:
+        kind: the class.
+        given: values by the names of parameters; names that the class does not know are not looked at.
+    """
+    if wrong := _mistyped(kind, given):
+        raise TypeError(_wanted(kind, wrong, given[wrong]))
+
+
+@contextmanager
+def checking_types(kind: type[Any], given: Mapping[str, Any]) -> Iterator[None]:
+    """Replace an error that does not name the parameter of a wrong type, and so is one by accident, by one that does.
+
+    The class's own checks come first, as they know better what to write instead.
+    """
+    try:
+        yield
+    except Exception as error:
+        wrong = _mistyped(kind, given)
+        if wrong is None or wrong in str(error):
+            raise
+        raise TypeError(_wanted(kind, wrong, given[wrong])) from error
+
+
+def typed(kind: type[Any], given: Mapping[str, Any], make: Callable[[], T]) -> T:
+    """The object that ``make`` returns, if the given values pass the checks of its class and are of their types."""
+    with checking_types(kind, given):
+        made = make()
+    check_types(kind, {name: getattr(made, name, value) for name, value in given.items()})
+    return made
+
+
+@functools.cache
+def _hints(kind: Any) -> dict[str, tuple[Any, bool]]:
+    """The type of each parameter of a class, and whether its default is None, which then may be given."""
+    try:
+        hints = get_type_hints(kind if is_dataclass(kind) else kind.__init__)
+        parameters = inspect.signature(kind).parameters
+    except Exception:  # names that are imported for type checkers alone, or a class that Python cannot look into
+        return {}
+    return {name: (hints[name], each.default is None) for name, each in parameters.items() if name in hints}
+
+
+def _mistyped(kind: Any, given: Mapping[str, Any]) -> str | None:
+    """The first parameter whose value is not of its type."""
+    hints = _hints(kind)
+    for name, value in given.items():
+        hint, optional = hints.get(name, (Any, True))
+        if not (value is None and optional) and not _fits(value, hint):
+            return name
+    return None
+
+
+def _wanted(kind: Any, name: str, value: Any) -> str:
+    hint = _hints(kind)[name][0]
+    allowed, advice = get_args(hint) or (hint,), ""
+    if bool in allowed:
+        advice = f"; write {name}=true or {name}=false"
+    elif int in allowed and isinstance(value, float) and value.is_integer():
+        advice = f"; write {int(value)}"
+    elif isinstance(value, int) and abs(value) >= TOO_LARGE:
+        advice = "; it is too large"
+    return f"{name} must be {_type_words(hint)}, got {shown(value)}{advice}"
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in UNIONS:
+        return any(_fits(value, each) for each in inner)
+    if origin is Literal:
+        return any(type(value) is type(each) and value == each for each in inner)
+    if origin in LISTS:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or not getattr(value, "ndim", 1):
+            return False
+        alike = len(inner) == 1 or inner[1] is Ellipsis
+        return not alike or not isinstance(value, list | tuple) or all(_fits(each, inner[0]) for each in value)
+    if hint is bool:
+        return isinstance(value, bool | np.bool_)
+    if hint is int:
+        with suppress(TypeError):
+            return not isinstance(value, bool) and abs(as_integer(value)) < TOO_LARGE
+        return False
+    if hint is float:
+        if isinstance(value, bool | np.bool_ | str | complex) or getattr(value, "ndim", 0) > 0:
+            return False
+        with suppress(TypeError, ValueError, OverflowError):
+            return isinstance(float(value), float)
+        return False
+    return isinstance(value, hint) if hint in (str, type(None)) else True
+
+
+def _type_words(hint: Any) -> str:
+    """The values that a type allows, in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in UNIONS:
+        return " or ".join(_type_words(each) for each in inner)
+    if origin is Literal:
+        return f"one of {', '.join(map(repr, inner))}"
+    if origin in LISTS:
+        return f"a list of {_type_words(inner[0]).removeprefix('an ').removeprefix('a ')}s"
+    return TYPE_WORDS.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+class DoesNotFitError(ValueError):
+    """More memory was asked for than there is."""
+
+
+def check_memory(needed: float, what: str, remedy: str) -> None:
+    """Raise a :class:`DoesNotFitError` if more bytes are needed than are free.
+
+    Systems promise memory that they do not have and end the process later, so this comes before the allocation.
+
+    Args:
+        needed: bytes.
+        what: the subject of the message.
+        remedy: what to do instead.
+    """
+    if needed > SMALL and needed > (free := available_memory()):
+        sizes = f"would take {needed / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} GB are free"
+        raise DoesNotFitError(f"{what} {sizes}; {remedy}")
+
+
+def available_memory() -> float:
+    """Bytes that this process can still get, of the machine and of its container; infinite if nothing is known."""
+    free = [math.inf]
+    with suppress(AttributeError, OSError, ValueError):  # all that the machine has: other Unixes do not tell the rest
+        free.append(float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")))
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free.append(next(int(line.split()[1]) * 1024.0 for line in lines if line.startswith("MemAvailable:")))
+    with suppress(OSError, ValueError):  # there is no container, or it has no limit
+        limit, used = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("max", "current"))
+        free.append(float(limit - used))
+    return max(0.0, min(free))
+
+
+class UnplayableArmError(ValueError):
+    """An agent chose something that is no arm."""
+
+    def __init__(self, agent: str, chosen: str, n_arms: int, round_: int | None = None) -> None:
+        """Say what is wrong.
+
+        Args:
+            agent: the agent's name.
+            chosen: what it chose, in words.
+            n_arms: K.
+            round_: in which round, counted from 1; None if that is not known.
+        """
+        when = "" if round_ is None else f" in round {round_:,}"
+        super().__init__(
+            f"{agent} chose {chosen}{when}; an arm is an integer from 0 to {n_arms - 1}, so mend the agent's act"
+        )
+        self.given = agent, chosen, n_arms, round_
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it come back from other processes, as its only argument is the message."""
+        return UnplayableArmError, self.given
+
+    def in_round(self, round_: int) -> UnplayableArmError:
+        """The same error, with the round."""
+        return UnplayableArmError(*self.given[:3], round_)
+
+
+def whole_arm(agent: str, chosen: Any, n_arms: int) -> int:
+    """The arm that a rule chose: a whole number from 0 to K − 1, of any type, since numba may make floats of integers.
+
+    >>> whole_arm("mine", 2.0, 3)
+    2
+    """
+    try:
+        if 0 <= chosen < n_arms and (arm := int(chosen)) == chosen:
+            return arm
+    except Exception:  # whatever comes of comparing something that is no number
+        pass
+    raise UnplayableArmError(agent, spelled_arm(chosen), n_arms)
+
+
+def playable(agent: str, chosen: Any, n_arms: int, round_: int) -> int:
+    """The arm that an agent chose in a round, counted from 1, if it is an integer from 0 to K − 1."""
+    if not isinstance(chosen, bool | np.bool_):
+        try:
+            if 0 <= (arm := operator.index(chosen)) < n_arms:
+                return arm
+        except TypeError:
+            pass
+    raise UnplayableArmError(agent, spelled_arm(chosen), n_arms, round_)
+
+
+def spelled_arm(chosen: Any) -> str:
+    """A chosen arm as messages show it: 10 for NumPy's 10 and for a compiled rule's 10.0."""
+    value = chosen.item() if isinstance(chosen, np.generic) else chosen
+    return shown(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def read_call(what: str, text: object) -> tuple[str, dict[str, Any]]:
+    """The name and the options of a call in words; they may be left out.
+
+    Args:
+        what: what error messages call it.
+        text: for example ``"glr"`` or ``"cusum(threshold=5, epsilon=0.1)"``.
+
+    >>> read_call("base", "kl-ucb(c=0)")
+    ('kl-ucb', {'c': 0})
+    """
+    example = "cusum(threshold=5)" if what == "detector" else "kl-ucb(c=0)"
+    advice = f"{what} must be a name, with options in brackets if it has any, as in {example!r}"
+    if not isinstance(text, str):
+        raise TypeError(f"{advice}, got {shown(text)}")
+    parts = re.fullmatch(r"\s*([^\s()]+)\s*(\(.*\))?\s*", text, re.S)
+    if parts is None:
+        unclosed = "; a bracket is not closed" if text.count("(") > text.count(")") else ""
+        raise ValueError(f"{advice}, got {text!r}{unclosed}")
+    try:
+        call = ast.parse(f"_{parts[2] or '()'}", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise ValueError
+        options: dict[str, Any] = {}
+        for each in call.keywords:
+            if each.arg is None or each.arg in options:  # **options, or one that is given twice
+                raise ValueError
+            options[each.arg] = ast.literal_eval(each.value)
+        return parts[1], options
+    except (SyntaxError, ValueError, TypeError):
+        raise ValueError(f"{advice}, got {text!r}; options are keywords with plain values") from None
+
+
+def spell_call(name: str, options: Mapping[str, Any]) -> str:
+    """The text that :func:`read_call` reads as this name and these options.
+
+    >>> spell_call("kl-ucb", {"c": 0.5})
+    'kl-ucb(c=0.5)'
+    """
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in options.items())})" if options else name
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may use; batch systems and containers often grant only some."""
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def job_count(n_jobs: object, what: str = "n_jobs") -> int:
+    """Return the number of jobs to do at once: all cores for None and -1, else the given positive integer.
+
+    Args:
+        n_jobs: the user's argument.
+        what: its name in error messages.
+
+    >>> job_count(3), job_count(None) == job_count(-1) == usable_cores()
+    (3, True)
+    >>> job_count(-2, "--jobs")
+    Traceback (most recent call last):
+        ...
+    ValueError: --jobs must be a positive integer, got -2; -1 means all cores
+    """
+    with suppress(TypeError):
+        if n_jobs is None or as_integer(n_jobs) == -1:
+            return usable_cores()
+    return positive_int(what, n_jobs, hint="-1 means all cores")

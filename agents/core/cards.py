@@ -10,8 +10,6 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["SECTIONS", "WITHOUT_DOCSTRINGS", "Card", "agent_card", "card_of", "docstring_of"]
-
 SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
 REWARDS = {"binary": "0 or 1 (others with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
 UNSTATED = "not stated"
@@ -38,16 +36,11 @@ class Card:
         return facts[fact]
 
     def __str__(self) -> str:
+        entries = [*self.facts.items(), *(("parameter", f"{name}: {text}") for name, text in self.parameters.items())]
         lines = _wrapped(f"{self.name}: {self.summary}", "", "  ")
-        for label, fact in self.facts.items():
-            lines += _entry(label, fact)
-        for name, meaning in self.parameters.items():
-            lines += _entry("parameter", f"{name}: {meaning}")
+        for label, text in entries:
+            lines += _wrapped(text, f"  {label:<11}  ", " " * 15)
         return "\n".join(lines)
-
-
-def _entry(label: str, text: str) -> list[str]:
-    return _wrapped(text, f"  {label:<11}  ", " " * 15)
 
 
 def _wrapped(text: str, first: str, others: str) -> list[str]:
@@ -79,7 +72,7 @@ def docstring_of(documented: Any) -> str:
 
 
 def _parameters(kind: type[Any]) -> dict[str, str]:
-    """What the docstrings of a class and of its base classes say about each parameter, and its default."""
+    """The meaning of each parameter, by the docstrings of a class and of its base classes, and its default."""
     meanings: dict[str, str] = {}
     for each in reversed(kind.__mro__[:-1]):
         doc = inspect.cleandoc(vars(each).get("__doc__") or "")
@@ -88,12 +81,12 @@ def _parameters(kind: type[Any]) -> dict[str, str]:
     if not dataclasses.is_dataclass(kind):
         return {name: _one_line(meaning) for name, meaning in meanings.items()}
     fields = [f for f in dataclasses.fields(kind) if f.init and f.name in meanings]
-    return {f.name: _one_line(meanings[f.name]) + _default(f) for f in fields}
-
-
-def _default(f: dataclasses.Field[Any]) -> str:
-    default = f.metadata.get("default", f.default)  # a formula, where the default depends on other parameters
-    return "" if default is dataclasses.MISSING or default is None else f" (default {default})"
+    found = {}
+    for f in fields:
+        default = f.metadata.get("default", f.default)  # a formula, where the default depends on other parameters
+        shown = "" if default is dataclasses.MISSING or default is None else f" (default {default})"
+        found[f.name] = _one_line(meanings[f.name]) + shown
+    return found
 
 
 def _raw(doc: str, name: str) -> str:

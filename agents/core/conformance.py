@@ -1,20 +1,16 @@
-"""A check that tells the author of an agent how it breaks the protocol."""
+"""A check of agents of one's own against the protocol."""
 
 from __future__ import annotations
 
 import copy
-import operator
 import random
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import positive_int, shown
-from .memory_limits import ensure_fits
+from .arguments import UnplayableArmError, playable, positive_int, shown
 from .protocol import AgentProtocol
-
-__all__ = ["AgentCheckError", "check_agent"]
 
 
 class AgentCheckError(AssertionError):
@@ -31,7 +27,6 @@ def check_agent(agent: AgentProtocol, n_arms: int, *, rounds: int = 200) -> None
     """
     n_arms = positive_int("n_arms", n_arms, least=2)
     rounds = positive_int("rounds", rounds)
-    ensure_fits(f"{n_arms:,} arms", 64 * n_arms, "check the agent with fewer")
     missing = [name for name in ("reset", "act", "observe") if not callable(getattr(agent, name, None))]
     if missing:
         raise AgentCheckError(
@@ -64,7 +59,11 @@ def _play(agent: AgentProtocol, n_arms: int, rounds: int, seed: int, problems: l
     for t in range(rounds):
         observation: npt.NDArray[np.float32] | None = None if t % 2 else np.zeros(n_arms + 2, np.float32)
         arm = agent.act(observation) if observation is not None else agent.act()
-        arms.append(_checked_arm(arm, n_arms))
+        try:
+            arms.append(playable("", arm, n_arms, t + 1))
+        except UnplayableArmError:
+            wanted = f"it must return an integer from 0 to {n_arms - 1}"
+            raise AgentCheckError(f"act() returned {shown(arm)}; {wanted}") from None
         if agent.observe(arms[-1], float(luck.random() < means[arms[-1]])) is not None:  # type: ignore[func-returns-value]
             problems.append("observe() returned something; it should return None")
     if _global_generators() != before:
@@ -79,20 +78,6 @@ def _global_generators() -> tuple[object, ...]:
     numpys = np.random.get_state(legacy=False)  # noqa: NPY002
     words = numpys["state"]
     return words["key"].tobytes(), words["pos"], numpys["has_gauss"], numpys["gauss"], random.getstate()
-
-
-def _checked_arm(arm: Any, n_arms: int) -> int:
-    try:
-        if isinstance(arm, bool | np.bool_):
-            raise TypeError
-        index = operator.index(arm)
-    except TypeError:
-        raise AgentCheckError(
-            f"act() returned {shown(arm)}; it must return an integer from 0 to {n_arms - 1}"
-        ) from None
-    if not 0 <= index < n_arms:
-        raise AgentCheckError(f"act() returned {index}; it must return an integer from 0 to {n_arms - 1}")
-    return index
 
 
 def _check_saving(agent: Any, n_arms: int, rounds: int, problems: list[str]) -> None:

@@ -42,25 +42,6 @@ import numpy.typing as npt
 from numba.core import types
 from numba.extending import overload, register_jitable
 
-__all__ = [
-    "ALL",
-    "COUNTABLE",
-    "BoolArray",
-    "FloatArray",
-    "IntArray",
-    "act",
-    "detection",
-    "floor_within",
-    "forget",
-    "functions_of",
-    "helper",
-    "inlined",
-    "observe",
-    "rule",
-    "states_in",
-    "watch",
-]
-
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

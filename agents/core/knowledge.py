@@ -1,7 +1,8 @@
-"""What an agent may be told about the world it will meet."""
+"""Knowledge that an agent may be told about the world it will meet, and formulas of it that algorithms share."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import positive, positive_int
-
-__all__ = ["Knowledge", "MissingKnowledgeError"]
 
 
 class MissingKnowledgeError(ValueError):
@@ -30,6 +29,7 @@ SYMBOLS = {
 }
 
 
+SHORTEST_PHASE = 16  # rounds; of shorter phases the memory of the formulas below, 4√(T/Υ) rounds, would span several
 COUNTS = {"horizon": 1, "n_arms": 2, "breakpoints": 0, "switches": 0}  # and the least that each can be
 
 
@@ -76,3 +76,55 @@ class Knowledge:
                 f"knowledge=ns_mab_gym.theory.describe(means), or set the agent's own parameters"
             )
         return tuple(getattr(self, piece) for piece in pieces)
+
+
+def suggested_window(horizon: int, changes: int = 1) -> int:
+    """τ = 4√(T ln T / Υ), rounded down, at least 1; with Υ = 1 the window of the paper's experiments.
+
+    Args:
+        horizon: T.
+        changes: Υ, the number of breakpoints, if it is known.
+
+    >>> suggested_window(50_000)
+    2942
+    """
+    return max(1, math.floor(4 * math.sqrt(horizon * math.log(horizon) / changes)))
+
+
+def drift_window(lipschitz: float) -> int:
+    """τ = σ^(−4/5), rounded up: the window of Combes and Proutière for means that drift.
+
+    Args:
+        lipschitz: σ > 0, the largest move of a mean in one round.
+
+    >>> [drift_window(sigma) for sigma in (1e-3, 1e-4, 1e-5)]
+    [252, 1585, 10000]
+    """
+    return math.ceil(math.pow(lipschitz, -0.8) * (1 - 1e-12))  # so that rounding does not lift a whole number
+
+
+def blind_discount(horizon: int) -> float:
+    """γ = 1 − 1/(4√T), which Garivier and Moulines take where the number of breakpoints is unknown.
+
+    >>> round(blind_discount(50_000), 6)
+    0.998882
+    """
+    return 1 - 1 / (4 * math.sqrt(horizon))
+
+
+def long_phases(knowledge: Knowledge) -> int | None:
+    """Υ, if it is known and phases last at least 16 rounds on average; else, as where means drift, None."""
+    horizon, changes = knowledge.horizon, knowledge.breakpoints
+    if horizon is None or changes is None or changes * SHORTEST_PHASE > horizon:
+        return None
+    return changes
+
+
+def assumed_changes(knowledge: Knowledge) -> int:
+    """Υ, at least 1; and 1 where it is unknown, or where phases last fewer than 16 rounds on average.
+
+    A world that stands still is tuned for as one with a single change: with Υ = 0 thresholds would be infinite. Where
+    means drift in every round the theory of piecewise-stationary worlds has nothing to say: with Υ = T thresholds would
+    be 0.
+    """
+    return max(1, long_phases(knowledge) or 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 from abc import ABC, abstractmethod
@@ -12,28 +11,21 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from .admission import Facts, check_state
-from .arguments import LARGEST_REWARD, MOST, as_integer, positive_int, seed_number, shown
-from .arms import whole_arm
+from .arguments import (
+    LARGEST_REWARD,
+    MOST,
+    DoesNotFitError,
+    as_integer,
+    check_types,
+    checking_types,
+    positive_int,
+    seed_number,
+    shown,
+    whole_arm,
+)
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
-from .memory_limits import DoesNotFitError, ensure_fits
-from .parameter_types import check_types, checking_types
-from .saving import (
-    arrays_of,
-    check_keys,
-    check_parameter,
-    generator_from,
-    generator_state,
-    plain_value,
-    saved_arrays,
-    with_arrays,
-)
-
-__all__ = ["Agent", "AgentProtocol", "UnsuitableRewardsError"]
-
-MANY_ARMS = 10**6  # beyond which it is looked whether there is memory for the agent
-LEAN = 64  # bytes for each arm, which every agent needs at the least
+from .saving import load, save
 
 
 class UnsuitableRewardsError(ValueError):
@@ -42,7 +34,7 @@ class UnsuitableRewardsError(ValueError):
 
 @runtime_checkable
 class AgentProtocol(Protocol):
-    """What the episode loop asks of an agent. Anything with these three methods works everywhere."""
+    """The three methods that the episode loop calls. Anything that has them works everywhere."""
 
     def reset(self, seed: int | None = None) -> None:
         """Forget everything and restart the agent's own generator from the seed."""
@@ -86,8 +78,6 @@ class Agent(ABC):
         """Check the parameters and get ready to play."""
         self.n_arms = positive_int("n_arms", self.n_arms, least=2)
         try:
-            if self.n_arms > MANY_ARMS:
-                ensure_fits(f"{self.name} for {self.n_arms:,} arms", LEAN * self.n_arms, "take fewer arms")
             vars(self).update((k, v.item()) for k, v in self.parameters.items() if isinstance(v, np.generic))
             with checking_types(type(self), self.parameters):
                 self._check()
@@ -130,21 +120,17 @@ class Agent(ABC):
     def reset(self, seed: int | None = None) -> None:
         """Forget everything and restart the agent's own generator from the seed."""
         self.rng = np.random.default_rng(seed_number(seed))
-        self.state = self._fitting_state()
-        if type(self.state) not in RULES and type(self).act is Agent.act:
-            state = type(self.state).__name__
-            raise TypeError(f"{state} has no rule; say how it plays: ns_mab_gym.agents.rule({state}, act, observe)")
-        self._all_arms: BoolArray = np.ones(self.n_arms, np.bool_)
-
-    def _fitting_state(self) -> Any:
-        """The state before the first round; an error in words if there is no room for it."""
         try:
-            return self._new_state()
+            self.state = self._new_state()
         except (MemoryError, ValueError) as error:
             sizes = [value for value in self.parameters.values() if isinstance(value, int)]
             if isinstance(error, MemoryError) or self.n_arms * max(sizes) > MOST:  # more than NumPy can count
                 raise DoesNotFitError(f"there is no memory for {self.name} with {self._given()}; take less") from error
             raise
+        if type(self.state) not in RULES and type(self).act is Agent.act:
+            state = type(self.state).__name__
+            raise TypeError(f"{state} has no rule; say how it plays: ns_mab_gym.agents.rule({state}, act, observe)")
+        self._all_arms: BoolArray = np.ones(self.n_arms, np.bool_)
 
     def act(self, observation: Any = None, *, mask: BoolArray | None = None) -> int:
         """The arm to play, from 0 to K − 1.
@@ -190,35 +176,15 @@ class Agent(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything the agent knows, as plain numbers, strings and arrays: ``numpy.savez`` can store it as it is."""
-        parameters = {f"parameter.{k}": v for k, v in self.parameters.items() if v is not None}
-        arrays = {name: array.copy() for name, array in arrays_of(self.state).items()}
-        return {"agent": self.name, **parameters, **arrays, "generator": generator_state(self.rng)}
+        return save(self.name, self.parameters, self.state, self.rng)
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Continue where an agent with the same parameters was when :meth:`state_dict` was called.
 
-        Everything is checked before anything changes: a dictionary that :meth:`state_dict` could not have returned
-        gives a ValueError that says what is wrong with it, and leaves the agent as it was.
+        Everything is checked before anything changes: a state of another agent, or one that was damaged since it was
+        saved, gives a ValueError that says what is wrong with it, and leaves the agent as it was.
         """
-        mine = self.state_dict()
-        check_keys(self.name, saved, mine)
-        for key in mine:
-            if key.startswith(("agent", "parameter.")):
-                check_parameter(saved, key, mine[key])
-        state = with_arrays(self.state, saved_arrays(arrays_of(self.state), saved))
-        rng = generator_from(plain_value(saved, "generator"))
-        check_state(state, self._facts(), self.state)
-        self.state, self.rng = state, rng
-
-    def _facts(self) -> Facts:
-        """What is known about the rewards that can be in a state."""
-        everything = Facts(self.n_arms)
-        fractions, binary = everything._replace(lowest=0.0, highest=1.0), Facts(self.n_arms, 0.0, 1.0, whole=True)
-        for facts in () if self.binarize else (everything, fractions):
-            with contextlib.suppress(UnsuitableRewardsError):
-                self.check_rewards((facts.lowest, facts.highest), False)
-                return facts
-        return binary
+        self.state, self.rng = load(self.state_dict(), self.state, saved)
 
     def _checked_arm(self, arm: Any) -> int:
         try:

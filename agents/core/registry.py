@@ -1,25 +1,31 @@
-"""Names for classes: the built-in ones, those that users register, and those that installed packages offer."""
+"""Agents, worlds and laws by their names: a registry of classes, and agents looked up, described, tuned and made.
+
+The table of the agents' names is in ``agents/__init__.py``.
+"""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from .arguments import nearest, shown
+from .arguments import check_types, checking_types, known_parameters, nearest, positive_int, shown
+from .cards import Card, agent_card
+from .knowledge import Knowledge
+from .text import check_single, unpacked
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-__all__ = ["Registry", "load_path", "looks_like_path"]
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 def looks_like_path(name: object) -> bool:
-    """Whether a name has the form ``package.module:Class``.
+    """Return whether a name has the form ``package.module:Class``.
 
     >>> looks_like_path("mine.agents:Greedy"), looks_like_path("ns_mab_gym:NSBandit-v0")
     (True, False)
@@ -42,13 +48,6 @@ def load_path(path: str) -> Any:
             raise ValueError(f"{module_name!r} has no {attribute!r}; {nearest(attribute, names)}")
         found = getattr(found, attribute)
     return found
-
-
-def _same(one: type[Any] | str, other: type[Any] | str) -> bool:
-    """Whether two targets are one, or one class defined twice, as when the cell of a notebook is run again."""
-    if isinstance(one, str) or isinstance(other, str):
-        return one == other
-    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
 
 
 class Registry(Mapping[str, type[Any]]):
@@ -81,7 +80,11 @@ class Registry(Mapping[str, type[Any]]):
                 raise ValueError(f"{name!r} must be a class or 'package.module:Class', got {target!r}")
         else:
             self.checked(target)
-        if not _same(self._targets.get(name, target), target):
+        taken = self._targets.get(name, target)
+        same = taken == target
+        if isinstance(taken, type) and isinstance(target, type):  # a class defined twice, as when a cell is run again
+            same = (taken.__module__, taken.__qualname__) == (target.__module__, target.__qualname__)
+        if not same:
             raise ValueError(f"{name!r} is taken by {self._targets[name]}; choose another name")
         self._targets[name] = target
 
@@ -135,3 +138,108 @@ class Registry(Mapping[str, type[Any]]):
 
             self._offered = {point.name: point for point in entry_points(group=self.group)}
         return self._offered
+
+
+AGENTS = Registry("agent", "agents", "ns_mab_gym.agents", needs=("reset", "act", "observe"), reserved=("sb3",))
+
+
+def register(name: str, agent: type | str) -> None:
+    """Register an agent of your own under a name that ``make``, ``simulate``, descriptions and commands then accept.
+
+    Args:
+        name: lower-case words joined by hyphens.
+        agent: a class with ``reset``, ``act`` and ``observe``, or where it is found, ``"package.module:Class"``.
+    """
+    AGENTS.add(name, agent)
+
+
+def names() -> list[str]:
+    """The names that :func:`make` knows."""
+    return AGENTS.names()
+
+
+def kind(name: str) -> type[Any]:
+    """The class of the agent with this name, or at this ``package.module:Class``."""
+    return AGENTS.find(name)
+
+
+def card(name: str) -> Card:
+    """The card of an agent: source, rule, parameters, tuning, knowledge, deviations; ``print`` shows it."""
+    return agent_card(name, kind(name))
+
+
+def tunable(agent: type[Any]) -> Collection[str] | None:
+    """The names of an agent's parameters other than pieces of knowledge about the world; None if it takes any."""
+    if hasattr(agent, "tunable"):
+        return tuple(agent.tunable())
+    parameters = inspect.signature(agent).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return tuple(parameter.name for parameter in parameters)
+
+
+def check_parameters(title: str, agent: type[Any], given: Iterable[str]) -> None:
+    """Raise a TypeError that names the nearest parameter if an agent does not take one of these; all take ``blind``."""
+    if (allowed := tunable(agent)) is not None:
+        known_parameters(title, (name for name in given if name != "blind"), allowed)
+
+
+def make(
+    name: Any,
+    n_arms: int | None = None,
+    horizon: int | None = None,
+    *,
+    knowledge: Knowledge | None = None,
+    blind: bool = False,
+    **parameters: Any,
+) -> Any:
+    """An agent by its name, tuned by its own paper's formula from what is known about the world.
+
+    An agent that is not derived from :class:`~ns_mab_gym.agents.Agent` has no such formula: its constructor is given
+    those pieces of the knowledge that it names (``n_arms``, ``horizon``, …).
+
+    Args:
+        name: one of :func:`names`, a ``"package.module:Class"``, or a class; also with parameters, as a text
+            (``"beta-swts:window=100"``) or in a pair (``("beta-swts", {"window": 100})``).
+        n_arms: K, if the knowledge does not hold it.
+        horizon: T, if the knowledge does not hold it.
+        knowledge: what the agent may be told, for example ``ns_mab_gym.theory.describe(means)``.
+        blind: whether the agent is told T and K alone, whatever the knowledge holds; its card says what it then does.
+        parameters: parameters of the agent, which are then not tuned.
+    """
+    given, (name, settings) = name, unpacked(name)
+    if settings:
+        check_single(given, settings)
+        told = {"n_arms": n_arms, "horizon": horizon, "blind": blind} | settings | parameters
+        return make(name, knowledge=knowledge, **told)
+    agent = AGENTS.checked(name) if isinstance(name, type) else kind(name)
+    title = name if isinstance(name, str) else agent.__name__
+    check_parameters(f"agent {title!r}", agent, parameters)
+    if not isinstance(blind, bool):
+        raise TypeError(f"blind must be True or False, got {shown(blind)}; on the command line, write blind=true")
+    if knowledge is not None and not isinstance(knowledge, Knowledge):
+        raise TypeError(
+            f"knowledge must be a Knowledge, as ns_mab_gym.theory.describe(means) returns it, got {shown(knowledge)}"
+        )
+    known = knowledge or Knowledge()
+    if n_arms is not None:
+        known = replace(known, n_arms=positive_int("n_arms", n_arms, least=2))
+    if horizon is not None:
+        known = replace(known, horizon=positive_int("horizon", horizon))
+    if blind and "means" in (tunable(agent) or ()) and "means" not in parameters:
+        raise ValueError(f"{title} plays by the means and cannot be blind; leave out blind, or take another agent")
+    if blind:
+        known = Knowledge(n_arms=known.n_arms, horizon=known.horizon, **getattr(agent, "assumes", {}))
+    with checking_types(agent, parameters):
+        if not hasattr(agent, "tune"):
+            check_types(agent, parameters)
+            asked = inspect.signature(agent).parameters
+            told = {piece.name: getattr(known, piece.name) for piece in fields(Knowledge) if piece.name in asked}
+            return agent(**({piece: value for piece, value in told.items() if value is not None} | parameters))
+        (k,) = known.need(title, "n_arms")
+        try:
+            tuned = dict(agent.tune(known, parameters))
+        except ArithmeticError:  # of whole numbers that are too long for a float, for instance
+            told_of = f"{title} cannot be tuned for numbers this large or small, {known}"
+            raise ValueError(f"{told_of}; give its parameters instead") from None
+        return agent(k, **(tuned | parameters))

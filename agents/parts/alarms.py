@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..core.admission import MOST, Claims, Facts, admissible
-from ..core.kernel import ALL, IntArray, helper
-
-__all__ = ["ALARM", "CAPACITY", "AlarmLog", "alarms_in", "alarms_of", "forget_alarms", "log_in", "new_alarms", "sound"]
+from ..core.kernel import IntArray, helper
 
 CAPACITY = 10_000  # alarms that are kept; all are counted
 
@@ -23,21 +20,6 @@ class AlarmLog(NamedTuple):
     """The alarms since the first round, one array so that a state that carries it stays fast."""
 
     rows: IntArray  # (1 + capacity, 3) row 0: how many; then round, arm and whether everything was forgotten
-
-
-def _claims(log: AlarmLog, facts: Facts) -> Claims:
-    """Row 0 counts the alarms; each has a round, an arm or ALL, and 0 or 1; the rest of the log is empty."""
-    rows, count = log.rows, log.rows[0, 0]
-    yield "rows", 0 <= count <= MOST and not rows[0, 1:].any(), "the number of alarms in row 0"
-    kept = min(int(count), len(rows) - 1)
-    rounds, arms, everything = rows[1 : 1 + kept].T
-    yield "rows", (rounds >= 1) & (rounds <= MOST), "the round of an alarm"
-    yield "rows", (arms >= ALL) & (arms < facts.n_arms), f"an alarm about an arm from 0 to {facts.n_arms - 1}, or -1"
-    yield "rows", (everything == 0) | (everything == 1), "an alarm that forgets all arms, 1, or not, 0"
-    yield "rows", not rows[1 + kept :].any(), "empty behind the last alarm"
-
-
-admissible(AlarmLog, _claims, free=("rows",))
 
 
 def new_alarms() -> AlarmLog:

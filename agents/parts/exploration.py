@@ -1,19 +1,16 @@
-"""Exploration that a detector needs: arms that nobody plays are arms whose changes nobody sees."""
+"""Forced exploration for detectors, which see no change of an arm that is not played; and forced warm-ups."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.admission import MOST, Claims, Facts, admissible
-from ..core.arguments import choice, fraction, positive
-from ..core.kernel import BoolArray, IntArray, floor_within, helper, inlined
-from ..core.parameter_types import check_types
-
-__all__ = ["EXPLORATION", "Exploration", "Explorer", "advance", "explored", "forget_exploration", "restart_exploration"]
+from ..core.arguments import check_types, choice, fraction, positive
+from ..core.kernel import BoolArray, FloatArray, IntArray, act, floor_within, forget, helper, inlined, observe, rule
+from .memories import SEEN
 
 EXPLORATION = {"none": 0, "in turn": 1, "uniform": 2, "diminishing": 3}
 NONE, IN_TURN, UNIFORM, DIMINISHING = EXPLORATION.values()
@@ -22,7 +19,7 @@ NEVER = 1e18  # rounds, more than are ever played
 
 
 class Explorer(NamedTuple):
-    """When which arm is played whatever the agent would play."""
+    """The schedule of forced exploration, and where in it the agent is."""
 
     clock: IntArray  # (3,) rounds SINCE the last restart, the EPISODE (restarts so far + 1), and the NEXT turn's first
     kind: int
@@ -31,24 +28,9 @@ class Explorer(NamedTuple):
     since_restart: bool
 
 
-def _claims(explorer: Explorer, facts: Facts) -> Claims:
-    """Episodes and turns are counted from 1 on, and the next turn is not over."""
-    since, episode, following = (int(count) for count in explorer.clock)
-    yield (
-        "clock",
-        0 <= since <= MOST and 1 <= episode <= MOST and 1 <= following <= NEVER,
-        "rounds from 0, turns from 1",
-    )
-    ahead = explorer.kind != DIMINISHING or since + 1 < following + facts.n_arms
-    yield "clock", ahead, "a turn that is not over"
-
-
-admissible(Explorer, _claims, free=("clock",))
-
-
 @dataclass(frozen=True)
 class Exploration:
-    """How much of the time is explored, and how.
+    """The kind and the rate of forced exploration.
 
     Attributes:
         kind: "none"; "in turn", the first K of every max(K + 1, ⌊K/rate⌋) rounds since the last restart play arms
@@ -125,3 +107,50 @@ def forget_exploration(explorer: Explorer) -> None:
     explorer.clock[SINCE] = 0
     explorer.clock[EPISODE] = 1
     explorer.clock[NEXT] = 1
+
+
+class WarmedState(NamedTuple):
+    """An agent with a window, and how many samples of each arm come before its first choice."""
+
+    inner: Any
+    least: int
+
+
+@helper
+def warming(counts: IntArray | FloatArray, clock: IntArray, least: int, mask: BoolArray) -> int:
+    """The available arm with the fewest samples, if they are fewer than the least; -1 if there is none.
+
+    Of several it is the one unseen longest: arms are played in turn, as everywhere in this house.
+
+    Args:
+        counts: (K,) samples of each arm since it was last forgotten.
+        clock: (2 + 2 K,) of a window.
+        least: M.
+        mask: (K,) which arms can be played.
+    """
+    arm = -1
+    for i in range(mask.size):
+        if mask[i] and counts[i] < least:
+            fewer = arm < 0 or counts[i] < counts[arm]
+            if fewer or (counts[i] == counts[arm] and clock[SEEN + i] < clock[SEEN + arm]):
+                arm = i
+    return arm
+
+
+def act_warmed(state: WarmedState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Play arms with fewer than M samples first; else what the agent within plays."""
+    arm = warming(state.inner.window.pulls, state.inner.window.clock, state.least, mask)
+    return arm if arm >= 0 else act(state.inner, mask, rng)
+
+
+def observe_warmed(state: WarmedState, arm: int, reward: float) -> None:
+    """Show the reward to the agent within."""
+    observe(state.inner, arm, reward)
+
+
+def forget_warmed(state: WarmedState, arm: int) -> None:
+    """Make the agent within forget."""
+    forget(state.inner, arm)
+
+
+rule(WarmedState, act_warmed, observe_warmed, forget_warmed)

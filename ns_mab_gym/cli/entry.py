@@ -8,23 +8,21 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..agents.core.arguments import nearest
-from .door import GONE_WELL, PROGRAM, REFUSED, leave, printable_streams
+from .parser import GONE_WELL, PROGRAM, REFUSED, leave, printable_streams
 
-__all__ = ["COMMANDS", "main"]
-
-# command: what it does. Its module is <command>_command, loaded when it is called.
+# command: its function, loaded when it is called, and what it does.
 COMMANDS = {
-    "paper": "reproduce the paper's experiments and judge its claims",
-    "evaluate": "compare agents on worlds of your choice",
-    "leaderboard": "rank every agent on many kinds of worlds, and your own beside them",
-    "tune": "find the best parameters of an agent for a world",
-    "recommend": "find the agent and the parameters that suit a world",
-    "diagnose": "what makes a world hard, and which window fits it",
-    "train": "train a deep agent and compare it with the zoo",
-    "plot": "draw the means of worlds",
-    "agents": "list the agents, or print the card of one",
-    "worlds": "list the worlds and reward laws, or print the card of one",
-    "cite": "how to cite this software and the paper",
+    "paper": ("studies:paper", "reproduce the paper's experiments and judge its claims"),
+    "evaluate": ("studies:evaluate", "compare agents on worlds of your choice"),
+    "leaderboard": ("studies:leaderboard", "rank every agent on many kinds of worlds, and your own beside them"),
+    "tune": ("choosing:tune_parameters", "find the best parameters of an agent for a world"),
+    "recommend": ("choosing:recommend_agent", "find the agent and the parameters that suit a world"),
+    "diagnose": ("choosing:diagnose", "what makes a world hard, and which window fits it"),
+    "train": ("train:main", "train a deep agent and compare it with agents of the registry"),
+    "plot": ("choosing:plot", "draw the means of worlds"),
+    "agents": ("lists:agents", "list the agents, or print the card of one"),
+    "worlds": ("lists:worlds", "list the worlds and reward laws, or print the card of one"),
+    "cite": ("lists:cite", "how to cite this software and the paper"),
 }
 
 
@@ -40,19 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     command = given[0] if given else "--help"
     if command in ("-h", "--help"):
-        print(_help())
-        return GONE_WELL
-    if command == "--version":
+        rows = [f"  {name:<13}{what}" for name, (_, what) in COMMANDS.items()]
+        print(f"usage: {PROGRAM} COMMAND …", "", *rows, "", f"{PROGRAM} COMMAND --help tells more of each.", sep="\n")
+    elif command == "--version":
         print(f"{PROGRAM} {__version__}")
-        return GONE_WELL
-    if command not in COMMANDS:
+    elif command in COMMANDS:
+        module, _, function = COMMANDS[command][0].partition(":")
+        run = getattr(importlib.import_module(f".{module}", __package__), function)
+        exit_code: int = run(given[1:], f"{PROGRAM} {command}")
+        return exit_code
+    else:
         print(f"{PROGRAM}: error: unknown command {command[:80]!r}; {nearest(command, COMMANDS)}", file=sys.stderr)
         return REFUSED
-    module = importlib.import_module(f".{command}_command", __package__)
-    exit_code: int = module.main(given[1:], f"{PROGRAM} {command}")
-    return exit_code
-
-
-def _help() -> str:
-    rows = [f"  {command:<13}{what}" for command, what in COMMANDS.items()]
-    return "\n".join([f"usage: {PROGRAM} COMMAND …", "", *rows, "", f"{PROGRAM} COMMAND --help tells more of each."])
+    return GONE_WELL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import gymnasium as gym
 import numpy as np
@@ -12,13 +12,14 @@ from gymnasium.error import InvalidAction, ResetNeeded
 
 from .. import rewards
 from ..agents.core.arguments import as_integer, by_name, choice, known_parameters, shown
-from ..means import as_means, block_size
+from ..means import Floats, as_means, block_size
 from ..rewards import Law
 from ..worlds import catalogue
 from ..worlds.world import World
-from .render import EpisodeSoFar, ansi_line, draw_frame
+from .render import EpisodeHistory, ansi_line, draw_frame
 
-__all__ = ["NSBanditEnv", "checked_means", "drawn_means", "streams"]
+if TYPE_CHECKING:
+    from .vector import NSBanditVectorEnv
 
 Observation = npt.NDArray[np.float32]
 
@@ -34,7 +35,7 @@ def streams(rng: np.random.Generator) -> tuple[np.random.Generator, np.random.Ge
     return means, luck
 
 
-def checked_means(means: Any, world: World, law: Law) -> npt.NDArray[np.float64]:
+def checked_means(means: Any, world: World, law: Law) -> Floats:
     """A read-only copy of a (T, K) matrix of means that fits the world's shape and the law's support."""
     matrix = np.array(as_means(means))
     if matrix.shape != (world.horizon, world.n_arms):
@@ -47,7 +48,7 @@ def checked_means(means: Any, world: World, law: Law) -> npt.NDArray[np.float64]
     return matrix
 
 
-def drawn_means(world: World, law: Law, rng: np.random.Generator | None = None) -> npt.NDArray[np.float64]:
+def drawn_means(world: World, law: Law, rng: np.random.Generator | None = None) -> Floats:
     """The read-only (T, K) means of an instance of the world, within the law's support."""
     means = world.instance(rng)
     law.check_means(means)
@@ -116,7 +117,6 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     ) -> None:
         law_parameters = {"scale": scale, "concentration": concentration}
         self.world = catalogue.make(world, **parameters)
-        self.world.ensure_room()
         self.law = rewards.make(reward, **{k: v for k, v in law_parameters.items() if v is not None})
         if render_mode is not None:
             choice("render mode", render_mode, self.metadata["render_modes"])
@@ -130,16 +130,16 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self.action_space = gym.spaces.Discrete(k)
 
         self._block = block_size(k, BLOCK)
-        self._means: npt.NDArray[np.float64] | None = None
+        self._means: Floats | None = None
         self._given = False  # whether the means came with reset's options
         if not self.world.random:
             self._means = drawn_means(self.world, self.law)
         self._t = -1  # rounds played; -1 before the first reset
         self._total_regret = 0.0
-        self._history: EpisodeSoFar | None = None
+        self._history: EpisodeHistory | None = None
 
     @property
-    def means(self) -> npt.NDArray[np.float64]:
+    def means(self) -> Floats:
         """The (T, K) means of the instance being played, read-only."""
         if self._means is None:
             raise ResetNeeded(f"world {self.world.name!r} draws its means at reset: call reset() first")
@@ -165,7 +165,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._given = given is not None
         self._t = 0
         self._total_regret = 0.0
-        self._history = EpisodeSoFar.of(self.means) if self.render_mode == "rgb_array" else None
+        self._history = EpisodeHistory.of(self.means) if self.render_mode == "rgb_array" else None
         no_round = {
             "mu": np.zeros(self.world.n_arms),
             "optimal_arm": -1,
@@ -225,3 +225,35 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             return f"round 0 of {self.world.horizon:,}: {world}"
         arm, reward, best, regret = self._last
         return ansi_line(self._t, arm, reward, self.means[self._t - 1], best, regret, self._total_regret)
+
+
+@overload
+def bandit_of(env: gym.Env[Any, Any]) -> NSBanditEnv: ...
+
+
+@overload
+def bandit_of(env: gym.vector.VectorEnv[Any, Any, Any]) -> NSBanditVectorEnv: ...
+
+
+def bandit_of(env: Any) -> Any:
+    """The bandit under the wrappers of an environment: ``env.unwrapped``, with the type that it has.
+
+    Type checkers then know its attributes, such as ``means``, ``world`` and ``law``.
+
+    >>> env = gym.make("NSBandit-Abrupt-v0", horizon=100)
+    >>> bandit_of(env).means.shape
+    (100, 10)
+
+    Args:
+        env: what ``gym.make`` or ``gym.make_vec`` made of an id of this package, wrapped or not.
+    """
+    from .vector import NSBanditVectorEnv  # imported here, because single environments do not need it
+
+    bare = getattr(env, "unwrapped", None)
+    if isinstance(bare, NSBanditEnv | NSBanditVectorEnv):
+        return bare
+    if isinstance(bare, gym.vector.SyncVectorEnv | gym.vector.AsyncVectorEnv):
+        remedy = 'make it with gym.make_vec(id, num_envs=…), or ask its parts: envs.unwrapped.get_attr("means")'
+    else:
+        remedy = 'make one with gym.make("NSBandit-Abrupt-v0")'
+    raise TypeError(f"there is no bandit of this package in {shown(env)}; {remedy}")

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
-from gymnasium.error import ResetNeeded
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from ..agents.core.arguments import by_name, known_parameters, positive_int
-from ..agents.core.memory_limits import ensure_fits, grouped
-from .bandit import NSBanditEnv, Observation, drawn_means
-from .batched_rewards import rewards_of
-from .luck import luck_of, packs
-from .origins import Children, Origins, seeds_of
-from .render import EpisodeSoFar, ansi_line, draw_frame
-from .rounds_ahead import RoundsAhead, rows_ahead
-from .vector_arguments import checked_arms, checked_mask, checked_mode, first_rounds, given_means, last_round
+from ..agents.core.arguments import by_name, check_memory, known_parameters, positive_int, shown
+from ..means import Floats, Ints, Mask
+from ..rewards import Bernoulli, Beta, Gaussian, Law
+from ..worlds.world import World
+from .bandit import NSBanditEnv, Observation, checked_means, drawn_means
+from .render import EpisodeHistory, ansi_line, draw_frame
+from .seeding import Children, EnvSeeds, Luck, seeds_of
 
-__all__ = ["NSBanditVectorEnv"]
-
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
-ENV_BYTES, ARM_BYTES = 500, 40  # of a sub-environment and of each of its arms, in what is kept and what is returned
-GENERATOR_BYTES = 1_100  # of a stream of luck that is not packed
+BLOCK = 256  # steps that are prepared at once, at most; any number gives the same results
+BLOCK_BYTES = 1 << 26  # which what is prepared takes, at most
+NONE: Floats = np.zeros((0, 0))  # no instance
+ENV_BYTES = 1_600  # of a sub-environment and its generator, in what is kept and what is returned
+ARM_BYTES = 40  # of each of its arms
 MASKS = ("_mu", "_optimal_arm", "_regret", "_total_regret", "_round")  # of the infos
 
 
-class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
+class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]]):
     """N independent non-stationary bandits, stepped together.
 
     ``gym.make_vec(id, num_envs=N)`` makes one for every id of the suite; the arguments are those of
@@ -89,8 +84,13 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         single = NSBanditEnv(**arguments)  # checks the arguments and provides the spaces
         self.world, self.law, self.render_mode = single.world, single.law, single.render_mode
-        self._ensure_room()
         k, horizon = self.world.n_arms, self.world.horizon
+        rows = rows_ahead(n, k, horizon, self.world.random)
+        each = ENV_BYTES + ARM_BYTES * k + 16 * rows  # luck is drawn one by one and put together afterwards
+        if self.world.random:  # each has an instance of its own, and the means of the next rounds beside it
+            each += 8 * k * (horizon + rows) + 8 * rows
+        what = f"{n:,} environments of {horizon:,} rounds and {k:,} arms"
+        check_memory(n * each, what, "choose a smaller num_envs, or a smaller horizon if means are drawn")
         self._last_round = last_round(max_episode_steps, horizon)
         self._first_rounds = first_rounds(stagger, n, self._last_round, self.render_mode)
         self.single_observation_space, self.single_action_space = single.observation_space, single.action_space
@@ -98,8 +98,8 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self.action_space = batch_space(self.single_action_space, n)
 
         self._own_means = None if self.world.random else single.means
-        self._origins, self._luck = Origins(n), luck_of(n, self.law)
-        self._ahead = RoundsAhead(n, k, horizon, self._luck, self.world.random)
+        self._seeds, self._luck = EnvSeeds(n), Luck(n, self.law)
+        self._buffer = PrefetchBuffer(n, k, horizon, self._luck, self.world.random)
         self._offsets = k * np.arange(n)  # where each env begins in a flat (N, K) array
         self._starts = (k + 2) * np.arange(n)  # and in one of observations
         self._times = (np.arange(horizon + 1) / horizon).astype(np.float32)  # as they are observed after each round
@@ -108,37 +108,26 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._t = np.zeros(n, np.int64)  # rounds that lie behind each sub-environment
         self._left = 0  # rounds until the next of them ends
         self._total_regret = np.zeros(n)
-        self._over: BoolArray | None = None  # those that have ended and are not reset yet, if there are any
+        self._over: Mask | None = None  # those that have ended and are not reset yet, if there are any
         self._last: list[tuple[int, float, int, float] | None] = [None] * n  # the round before, to be rendered
-        self._histories: dict[int, EpisodeSoFar] = {}  # of each sub-environment, if pictures are rendered
-
-    def _ensure_room(self) -> None:
-        k, horizon = self.world.n_arms, self.world.horizon
-        rows = rows_ahead(self.num_envs, k, horizon, self.world.random)
-        each = ENV_BYTES + ARM_BYTES * k + 8 * rows
-        if not packs(self.num_envs, self.law):  # what is drawn one by one is put together afterwards
-            each += GENERATOR_BYTES + 8 * rows
-        if self.world.random:  # each has an instance of its own, and the means of the next rounds beside it
-            each += 8 * k * (horizon + rows) + 8 * rows
-        what = f"{grouped(self.num_envs)} environments of {grouped(horizon)} rounds and {grouped(k)} arms"
-        ensure_fits(what, self.num_envs * each, "choose a smaller num_envs, or a smaller horizon if means are drawn")
+        self._histories: dict[int, EpisodeHistory] = {}  # of each sub-environment, if pictures are rendered
 
     @property
-    def means(self) -> FloatArray:
+    def means(self) -> Floats:
         """A copy of the (N, T, K) means of the instances being played."""
         if not self._begun:
             raise ResetNeeded("the instances are drawn at reset: call reset() first")
-        return np.stack(self._ahead.instances)
+        return np.stack(self._buffer.instances)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The generators of the sub-environments."""
-        return self._origins.generators
+        return self._seeds.generators
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
         """The seeds of the sub-environments: the single environment plays instance i with the i-th of them."""
-        return self._origins.seeds
+        return self._seeds.seeds
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -154,41 +143,40 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         known_parameters("reset's options", options, ("means", "reset_mask"))
         means, mask = options.get("means"), options.get("reset_mask")
         given = None if means is None else given_means(means, self.num_envs, self.world, self.law)
+        chosen = self._everyone
         if mask is not None:
-            return self._reset_some(checked_mask(mask, self.num_envs, self.autoreset_mode), seed, given)
-        self._origins.seed(seeds_of(seed, self.num_envs), self._everyone)
-        self._begin(self._everyone, given, self._first_rounds)
-        observation, infos = np.zeros((self.num_envs, self.world.n_arms + 2), np.float32), self._no_round()
-        self._show_beginning(self._everyone, observation, infos)
-        return self._kept(observation), _masked(infos, self._everyone)
+            chosen = checked_mask(mask, self.num_envs, self.autoreset_mode)
+            if not self._begun:
+                raise ResetNeeded("no episode has begun: call reset() without a reset_mask first")
+        self._seeds.seed(seeds_of(seed, self.num_envs), chosen)
+        self._begin(chosen, given, self._first_rounds if mask is None else None)
+        observation = (
+            np.zeros((self.num_envs, self.world.n_arms + 2), np.float32) if mask is None else self._shown.copy()
+        )
+        infos = self._no_round()
+        self._show_beginning(chosen, observation, infos)
+        return self._kept(observation), _masked(infos, chosen)
 
-    def _reset_some(self, some: BoolArray, seed: Any, given: list[FloatArray] | None) -> tuple[Observation, Any]:
-        if not self._begun:
-            raise ResetNeeded("no episode has begun: call reset() without a reset_mask first")
-        self._origins.seed(seeds_of(seed, self.num_envs), some)
-        self._begin(some, given)
-        observation, infos = self._shown.copy(), self._no_round()
-        self._show_beginning(some, observation, infos)
-        return self._kept(observation), _masked(infos, some)
-
-    def _begin(self, chosen: BoolArray, given: list[FloatArray] | None = None, first: IntArray | None = None) -> None:
+    def _begin(self, chosen: Mask, given: list[Floats] | None = None, first: Ints | None = None) -> None:
         """Start new episodes where the mask is true, in round 1 or after these numbers of rounds."""
         envs = np.flatnonzero(chosen)
         self._begun = False
-        children = self._origins.next_episode(envs)
+        children = self._seeds.next_episode(envs)
         self._t[envs] = 0 if first is None else first
         self._left = self._last_round - int(self._t.max())
         self._luck.begin(envs, children.next(), self._t[envs])
-        self._ahead.begin(envs, self._instances(envs, children, given), self._t)
+        self._buffer.begin(envs, self._instances(envs, children, given), self._t)
         self._total_regret[envs] = 0.0
         if self._over is not None:
             left = self._over & ~chosen
             self._over = left if left.any() else None
-        if self.render_mode is not None:
-            self._open_histories(envs.tolist())
+        for i in envs.tolist() if self.render_mode is not None else ():
+            self._last[i] = None
+            if self.render_mode == "rgb_array":
+                self._histories[i] = EpisodeHistory.of(self._buffer.instances[i])
         self._begun = True
 
-    def _instances(self, envs: IntArray, children: Children, given: list[FloatArray] | None) -> Iterator[FloatArray]:
+    def _instances(self, envs: Ints, children: Children, given: list[Floats] | None) -> Iterator[Floats]:
         """The instances of new episodes, each drawn when it is asked for, so that the old one can make room for it."""
         if given is not None:
             return (given[i] for i in envs.tolist())
@@ -196,7 +184,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             return repeat(self._own_means, len(envs))
         return (drawn_means(self.world, self.law, rng) for rng in children.generators())
 
-    def _show_beginning(self, envs: BoolArray, observation: Observation, infos: dict[str, Any]) -> None:
+    def _show_beginning(self, envs: Mask, observation: Observation, infos: dict[str, Any]) -> None:
         """Put the first observations and infos of new episodes where the mask is true."""
         observation[envs] = 0.0
         observation[envs, -1] = self._times[self._t[envs]]
@@ -207,7 +195,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         n = self.num_envs
         return self._infos(np.zeros((n, self.world.n_arms)), np.full(n, -1, np.int64), np.zeros(n))
 
-    def _infos(self, mu: FloatArray, best: IntArray, regret: FloatArray) -> dict[str, Any]:
+    def _infos(self, mu: Floats, best: Ints, regret: Floats) -> dict[str, Any]:
         total, rounds = self._total_regret.copy(), self._t.copy()
         return {"mu": mu, "optimal_arm": best, "regret": regret, "total_regret": total, "round": rounds}
 
@@ -216,11 +204,18 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             self._shown = observation.copy()  # a reset of some shows it for the others
         return observation
 
-    def step(self, actions: npt.ArrayLike) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+    def step(self, actions: npt.ArrayLike) -> tuple[Observation, Floats, Mask, Mask, dict[str, Any]]:
         """Pull one arm in every sub-environment, and begin new episodes as the autoreset mode says."""
-        self._ensure_playing()
+        if not self._begun:
+            raise ResetNeeded("no episode has begun: call reset() before step()")
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._over is not None:
+            ended = np.flatnonzero(self._over).tolist()
+            raise ResetNeeded(
+                f"{len(ended)} sub-environments have ended, the first of them {ended[0]}: call "
+                f'reset(options={{"reset_mask": terminated | truncated}}) before step()'
+            )
         arms = checked_arms(actions, self.num_envs, self.world.n_arms, self._over)
-        mu, best, luck = self._ahead.step(self._t)
+        mu, best, luck = self._buffer.step(self._t)
         mean = mu.take(self._offsets + arms)
         regret = mu.take(self._offsets + best) - mean
         reward = rewards_of(self.law, mean, luck)
@@ -230,7 +225,10 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
         self._total_regret += regret
         if self.render_mode is not None:
             self._remember(arms, reward, best, regret)
-        observation, infos = self._observe(arms, reward), self._infos(mu, best, regret)
+        observation, infos = np.zeros((self.num_envs, self.world.n_arms + 2), np.float32), self._infos(mu, best, regret)
+        observation.ravel()[self._starts + arms] = 1.0
+        observation[:, -2] = reward
+        observation[:, -1] = self._times.take(self._t, mode="clip")
         over, final = np.zeros(self.num_envs, np.bool_), {}
         if (began := self._over) is not None:  # these ended in the step before: this one resets them, and was no round
             reward[began] = 0.0
@@ -238,45 +236,17 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             self._show_beginning(began, observation, infos)
         if self._left == 0:
             over = self._t == self._last_round
-            final = self._end(over, observation, infos)
+            if self.autoreset_mode is AutoresetMode.SAME_STEP:
+                final = _finals(over, observation, infos)
+                self._begin(over)
+                self._show_beginning(over, observation, infos)
+            else:
+                self._over = over.copy()
         infos = _with_masks(infos, self._everyone)
         infos.update(final)
         return self._kept(observation), reward, np.zeros(self.num_envs, np.bool_), over, infos
 
-    def _end(self, over: BoolArray, observation: Observation, infos: dict[str, Any]) -> dict[str, Any]:
-        """End episodes where the mask is true; with ``SAME_STEP``, begin others and return the final infos."""
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
-            self._over = over.copy()
-            return {}
-        final = _finals(over, observation, infos)
-        self._begin(over)
-        self._show_beginning(over, observation, infos)
-        return final
-
-    def _ensure_playing(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("no episode has begun: call reset() before step()")
-        if self.autoreset_mode is AutoresetMode.DISABLED and self._over is not None:
-            ended = np.flatnonzero(self._over).tolist()
-            raise ResetNeeded(
-                f"{len(ended)} sub-environments have ended, the first of them {ended[0]}: call "
-                f'reset(options={{"reset_mask": terminated | truncated}}) before step()'
-            )
-
-    def _observe(self, arms: IntArray, reward: FloatArray) -> Observation:
-        observation = np.zeros((self.num_envs, self.world.n_arms + 2), np.float32)
-        observation.ravel()[self._starts + arms] = 1.0
-        observation[:, -2] = reward
-        observation[:, -1] = self._times.take(self._t, mode="clip")
-        return observation
-
-    def _open_histories(self, envs: list[int]) -> None:
-        for i in envs:
-            self._last[i] = None
-            if self.render_mode == "rgb_array":
-                self._histories[i] = EpisodeSoFar.of(self._ahead.instances[i])
-
-    def _remember(self, arms: IntArray, reward: FloatArray, best: IntArray, regret: FloatArray) -> None:
+    def _remember(self, arms: Ints, reward: Floats, best: Ints, regret: Floats) -> None:
         self._last = list(zip(arms.tolist(), reward.tolist(), best.tolist(), regret.tolist(), strict=True))
         totals = self._total_regret.tolist()
         over = [False] * self.num_envs if self._over is None else self._over.tolist()
@@ -285,7 +255,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
                 history.add(arm, total)
 
     def render(self) -> tuple[Any, ...] | None:
-        """What the single environment would render, for every sub-environment."""
+        """The line or the picture that the single environment would render, for every sub-environment."""
         if self.render_mode is None:
             gym.logger.warn('render() needs a render mode: gym.make_vec(..., render_mode="ansi") or "rgb_array"')
             return None
@@ -301,26 +271,230 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, npt.NDArray[
             world = f"world {self.world.name!r}, {self.world.n_arms} arms, {self.law!r}"
             return f"round {t:,} of {self.world.horizon:,}: {world}"
         arm, reward, best, regret = played
-        return ansi_line(t, arm, reward, self._ahead.instances[i][t - 1], best, regret, self._total_regret[i])
+        return ansi_line(t, arm, reward, self._buffer.instances[i][t - 1], best, regret, self._total_regret[i])
 
 
-def _masked(infos: dict[str, Any], envs: BoolArray) -> dict[str, Any]:
+def _masked(infos: dict[str, Any], envs: Mask) -> dict[str, Any]:
     """Infos of the sub-environments where the mask is true, zeros elsewhere, with Gymnasium's masks that say so."""
     if not envs.all():
         infos = {key: np.where(envs.reshape(-1, *(1,) * (values.ndim - 1)), values, 0) for key, values in infos.items()}
     return _with_masks(infos, envs)
 
 
-def _with_masks(infos: dict[str, Any], envs: BoolArray) -> dict[str, Any]:
+def _with_masks(infos: dict[str, Any], envs: Mask) -> dict[str, Any]:
     for mask in MASKS:
         infos[mask] = envs.copy()
     return infos
 
 
-def _finals(over: BoolArray, observation: Observation, infos: dict[str, Any]) -> dict[str, Any]:
+def _finals(over: Mask, observation: Observation, infos: dict[str, Any]) -> dict[str, Any]:
     """The last observations and infos of the episodes that ended where the mask is true."""
     final_obs = np.full(len(over), None, dtype=object)
     for i in np.flatnonzero(over).tolist():
         final_obs[i] = observation[i].copy()
     final_info = _masked({key: values.copy() for key, values in infos.items()}, over)
     return {"final_obs": final_obs, "final_info": final_info, "_final_obs": over.copy(), "_final_info": over.copy()}
+
+
+def checked_mode(given: object) -> AutoresetMode:
+    """The autoreset mode, given as such or by its value."""
+    try:
+        return AutoresetMode(given)
+    except ValueError:
+        allowed = ", ".join(f"AutoresetMode.{mode.name} (or {mode.value!r})" for mode in AutoresetMode)
+        raise ValueError(f"autoreset_mode must be one of {allowed}, got {shown(given)}") from None
+
+
+def last_round(max_episode_steps: object, horizon: int) -> int:
+    """The round in which episodes end; None and -1 set no limit beside the horizon, as in ``gym.make``."""
+    if max_episode_steps is None or max_episode_steps == -1:
+        return horizon
+    return min(horizon, positive_int("max_episode_steps", max_episode_steps, hint="or None, to play all T rounds"))
+
+
+def first_rounds(stagger: object, n_envs: int, rounds: int, render_mode: str | None) -> Ints:
+    """The number of rounds that lie behind each of N sub-environments when their first episode begins."""
+    if not isinstance(stagger, bool):
+        raise TypeError(f"stagger must be True or False, got {shown(stagger)}")
+    if stagger and render_mode == "rgb_array":
+        raise ValueError('pictures show episodes from round 1 on: use render_mode="ansi", or stagger=False')
+    return np.arange(n_envs) * (rounds if stagger else 0) // n_envs
+
+
+def checked_mask(mask: Any, n_envs: int, mode: AutoresetMode) -> Mask:
+    """The mask of the sub-environments to reset."""
+    if mode is not AutoresetMode.DISABLED:
+        raise ValueError(
+            f"reset_mask needs autoreset_mode=AutoresetMode.DISABLED; with {mode.name}, sub-environments that end are "
+            f"reset by themselves"
+        )
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n_envs,) or not mask.any():
+        raise ValueError(f"reset_mask must be an array of {n_envs} truth values, not all False, got {shown(mask)}")
+    return mask.copy()
+
+
+def given_means(means: Any, n_envs: int, world: World, law: Law) -> list[Floats]:
+    """The instances given to ``reset``: one matrix for all, or one for each."""
+    if not (isinstance(means, list | tuple | np.ndarray) and len(means) and np.ndim(means[0]) == 2):
+        return [checked_means(means, world, law)] * n_envs
+    if len(means) != n_envs:
+        raise ValueError(
+            f"means must be one (T, K) matrix or one for each of the {n_envs} sub-environments, "
+            f"got {len(means)} of them"
+        )
+    return [checked_means(matrix, world, law) for matrix in means]
+
+
+def checked_arms(actions: npt.ArrayLike, n_envs: int, n_arms: int, ignored: Mask | None) -> Ints:
+    """The arm to pull in each sub-environment, and 0 where the action is ignored."""
+    try:
+        given = np.asarray(actions)
+    except Exception:  # lists of different lengths, or whatever somebody's own class raises
+        raise _invalid(shown(actions), n_envs, n_arms) from None
+    if given.shape != (n_envs,) or given.dtype.kind not in "iu":
+        raise _invalid(f"{given.dtype} of shape {given.shape}", n_envs, n_arms)
+    if ignored is not None:
+        given = np.where(ignored, 0, given)
+    arms = given.astype(np.int64)
+    if int(np.maximum.reduce(arms.view(np.uint64))) >= n_arms:  # without a sign, negative numbers are very large
+        bad = int(np.flatnonzero((given < 0) | (given >= n_arms))[0])
+        raise _invalid(f"{given[bad]} in sub-environment {bad}", n_envs, n_arms)
+    return arms
+
+
+def _invalid(got: str, n_envs: int, n_arms: int) -> InvalidAction:
+    allowed = f"actions must be {n_envs} integers from 0 to {n_arms - 1}, one per sub-environment"
+    return InvalidAction(f"{allowed}; got {got}")
+
+
+def rewards_of(law: Law, mean: Floats, luck: Floats) -> Floats:
+    """The rewards of N arms with these means and this luck: ``law.reward``, elementwise and to the same bit."""
+    at_once = AT_ONCE.get(type(law).reward)
+    if at_once is not None:
+        return at_once(law, mean, luck)
+    pairs = zip(mean.tolist(), luck.tolist(), strict=True)
+    return np.array([law.reward(m, u) for m, u in pairs], dtype=np.float64)
+
+
+def _beta(law: Beta, mean: Floats, luck: Floats) -> Floats:
+    from ..quantile import beta_quantiles  # imported here, because the other laws do not need numba
+
+    return beta_quantiles(luck, law.concentration * mean, law.concentration * (1 - mean))
+
+
+# By the rule itself, so that a law that is derived from one of these but has a rule of its own is computed by that.
+AT_ONCE: dict[Any, Callable[[Any, Floats, Floats], Floats]] = {
+    Bernoulli.reward: lambda law, mean, luck: (luck < mean).astype(np.float64),
+    Gaussian.reward: lambda law, mean, luck: mean + law.scale * luck,
+    Beta.reward: _beta,
+}
+
+
+class PrefetchBuffer:
+    """The means, the best arms and the luck of the next steps of N bandits, prepared for several steps at once.
+
+    A bandit's luck comes from a stream of its own, one draw per round, so that it does not matter how far ahead it is
+    drawn. Bandits may be in different rounds of their episodes. Where all play one instance, means are looked up;
+    otherwise those of the next rounds are copied side by side.
+
+    Args:
+        n_envs: N.
+        n_arms: K.
+        horizon: T.
+        luck: their streams of luck.
+        random: whether each bandit has an instance of its own.
+
+    Attributes:
+        instances: N matrices (T, K); N references to the same one if all share it.
+    """
+
+    def __init__(self, n_envs: int, n_arms: int, horizon: int, luck: Luck, random: bool) -> None:
+        self._shape, self._streams, self._random = (n_envs, n_arms), luck, random
+        self._rows = rows_ahead(n_envs, n_arms, horizon, random)
+        self._row = self._rows  # the next to be played; none is prepared yet
+        self._every = np.arange(n_envs)
+        self.instances = [NONE] * n_envs
+        self._shared = False  # whether all play one instance; if so:
+        self._common, self._common_best = NONE, np.zeros(0, np.int64)  # that one, and its best arms
+        self._mu, self._best = np.zeros((0, *self._shape)), np.zeros((0, n_envs), np.int64)
+
+    def begin(self, envs: Ints, instances: Iterator[Floats], rounds: Ints) -> None:
+        """Begin episodes in some bandits, or in all.
+
+        Args:
+            envs: which, in ascending order.
+            instances: of each of them.
+            rounds: (N,) rounds that lie behind each of the N bandits, these and the others.
+        """
+        whole = len(envs) == len(rounds)
+        if whole and self._random:
+            self._common = NONE
+        for i in envs.tolist():
+            self.instances[i] = NONE  # leaves its memory to the next, which is drawn only now
+            self.instances[i] = next(instances)
+        if whole:
+            self._row = self._rows
+            first = self.instances[0]
+            self._shared = all(means is first for means in self.instances)
+            if self._shared and first is not self._common:
+                self._common, self._common_best = first, first.argmax(axis=1)
+            return
+        if self._shared and any(self.instances[i] is not self._common for i in envs.tolist()):
+            self._shared = False
+            self._prepare_means(self._every, rounds)
+        self._prepare(envs, rounds)
+
+    def step(self, rounds: Ints) -> tuple[Floats, Ints, Floats]:
+        """The (N, K) means, the (N,) best arms and the (N,) luck of the coming round of each bandit.
+
+        Args:
+            rounds: (N,) rounds that lie behind each; what is returned where an episode is over has no meaning.
+        """
+        if self._row == self._rows:
+            self._row = 0
+            self._prepare(self._every, rounds)
+        row = self._row
+        self._row += 1
+        if self._shared:
+            mu, best = self._common.take(rounds, axis=0, mode="clip"), self._common_best.take(rounds, mode="clip")
+        else:
+            mu, best = self._mu[row].copy(), self._best[row].copy()
+        return mu, best, self._luck[row]
+
+    def _prepare(self, envs: Ints, rounds: Ints) -> None:
+        """Fill what is left of the block, for some bandits or for all."""
+        if not self._shared:
+            self._prepare_means(envs, rounds)
+        ahead = self._rows - self._row
+        if not ahead:
+            return
+        if len(envs) == self._shape[0]:
+            self._luck = np.zeros((0, 0))  # the old makes room for the new
+            self._luck = self._streams.draw(envs, ahead)
+        else:
+            self._luck[self._row :, envs] = self._streams.draw(envs, ahead)
+
+    def _prepare_means(self, envs: Ints, rounds: Ints) -> None:
+        """Put the means of the coming rounds side by side; what follows the end of an episode has no meaning."""
+        first, ahead, whole = self._row, self._rows - self._row, len(envs) == self._shape[0]
+        if self._mu.shape[0] == 0:
+            self._mu = np.zeros((self._rows, *self._shape))
+            self._best = np.zeros((self._rows, self._shape[0]), np.int64)
+        if whole and (rounds == rounds[0]).all():
+            t = rounds.item(0)
+            coming = [means[t : t + ahead] for means in self.instances]
+            np.stack(coming, axis=1, out=self._mu[first : first + len(coming[0])])
+        else:
+            for i, t in zip(envs.tolist(), rounds[envs].tolist(), strict=True):
+                rows = self.instances[i][t : t + ahead]
+                self._mu[first : first + len(rows), i] = rows
+        if whole:
+            self._mu[first:].argmax(axis=2, out=self._best[first:])
+        else:
+            self._best[first:, envs] = self._mu[first:, envs].argmax(axis=2)
+
+
+def rows_ahead(n_envs: int, n_arms: int, horizon: int, random: bool) -> int:
+    """The number of steps to prepare: fewer for many bandits, so that what is prepared takes bounded memory."""
+    each = 8 * (n_arms + 2) if random else 8
+    return max(1, min(BLOCK, horizon, BLOCK_BYTES // (n_envs * each)))

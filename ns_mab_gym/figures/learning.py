@@ -1,21 +1,49 @@
-"""What deep agents learn over time, beside the zoo."""
+"""Figures of trained models: their regret while they learn, and their final regrets beside those of other agents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .line_labels import Label, labels_height
-from .sheet import canvas
-from .style import line_style, styled
+from .style import (
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    LABEL,
+    MUTED,
+    NOTE,
+    VERMILION,
+    Label,
+    canvas,
+    labels_height,
+    line_style,
+    shortened,
+    styled,
+)
 
-__all__ = ["learning_figure"]
+__all__ = ["MODEL", "REFERENCE", "RIVAL", "TUNED", "FinalRegret", "learned_regrets_figure", "learning_figure"]
 
 MOST_LEVELS = 7  # of rivals that are drawn: the best, and the worst for scale
 Curve = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+ROW, LEAST = 0.2, 0.6  # inches: of an agent, and of a panel
+MODEL, RIVAL, TUNED, REFERENCE = "model", "rival", "tuned rival", "reference"
+ORDER = (MODEL, RIVAL, REFERENCE)
+COLOURS = {MODEL: BLUE, RIVAL: INK, TUNED: VERMILION, REFERENCE: GREY}
+SHIFTS = {RIVAL: -0.16, TUNED: 0.16}  # rows: both stand in the row of one agent
+BELOW = 0.3  # rows from a trained model to its seeds
+FARTHEST = 1.25  # the end of an axis, as a multiple of the largest mean on it
+WIDEST = 1.7  # inches of an agent's name
+KEY = (
+    "Blue: trained models, with a ring for each training seed. Black: rivals by their own formulas; orange: tuned on "
+    "other instances of the world. Dotted: the best of the rivals. Grey: references, which know the changes or learn "
+    "nothing; a number is a regret beyond the panel. Bars: 95 % intervals."
+)
 
 
 @styled()
@@ -27,7 +55,9 @@ def learning_figure(name: str, curves: Sequence[Curve], rivals: Mapping[str, flo
         curves: of each training seed, the steps after which episodes ended, and the mean regret of those episodes.
         rivals: the mean regret of others on instances that the learner has not seen.
     """
-    shown = _chosen(rivals)
+    ranked = sorted(rivals, key=rivals.__getitem__)
+    kept = ranked if len(ranked) <= MOST_LEVELS else [*ranked[: MOST_LEVELS - 1], ranked[-1]]
+    shown = {label: rivals[label] for label in kept}
     sheet = canvas(7.2, [max(3.1, labels_height(len(shown) + 1))])
     [[axes]] = sheet.rows
     last = float(np.mean([regret[-1] for _, regret in curves]))
@@ -50,8 +80,92 @@ def learning_figure(name: str, curves: Sequence[Curve], rivals: Mapping[str, flo
     return sheet.settle({axes: labels})
 
 
-def _chosen(rivals: Mapping[str, float]) -> dict[str, float]:
-    """The best rivals and the worst, the best first."""
-    ranked = sorted(rivals, key=rivals.__getitem__)
-    kept = ranked if len(ranked) <= MOST_LEVELS else [*ranked[: MOST_LEVELS - 1], ranked[-1]]
-    return {label: rivals[label] for label in kept}
+class FinalRegret(NamedTuple):
+    """The mean final regret of an agent with an interval around it, which is NaN where there is none.
+
+    Attributes:
+        label: the agent's; a rival has the same tuned and by its own formula.
+        kind: ``MODEL``, ``RIVAL``, ``TUNED`` or ``REFERENCE``.
+        mean: its mean final regret.
+        low: the lower end of the interval.
+        high: the upper end.
+        by_seed: of a trained model, the mean of each training seed.
+    """
+
+    label: str
+    kind: str
+    mean: float
+    low: float
+    high: float
+    by_seed: Sequence[float] = ()
+
+
+@styled()
+def learned_regrets_figure(worlds: Mapping[str, Sequence[FinalRegret]], heading: str) -> Figure:
+    """A panel for each world, side by side, and a row for each agent: trained models, rivals, then references.
+
+    Args:
+        worlds: the final regrets of agents, by the name of the world.
+        heading: a line above all panels.
+    """
+    rows = _rows(worlds)
+    sheet = canvas(8.4, [max(LEAST, ROW * len(rows))], [len(worlds)])
+    for place, (axes, (world, agents)) in enumerate(zip(sheet.rows[0], worlds.items(), strict=True)):
+        _draw(axes, agents, list(rows))
+        axes.set(title=world, xlabel="final regret")
+        _name_rows(axes, rows, shown=place == 0)
+    return sheet.settle(notes=[KEY], heading=heading)
+
+
+def _rows(worlds: Mapping[str, Sequence[FinalRegret]]) -> dict[str, str]:
+    """The agents from top to bottom with their kinds: of each kind, the least regret over all worlds first."""
+    found: dict[str, list[FinalRegret]] = {}
+    for each in (each for agents in worlds.values() for each in agents):
+        found.setdefault(each.label, []).append(each)
+    kinds = {label: RIVAL if each[0].kind == TUNED else each[0].kind for label, each in found.items()}
+    places = {label: (ORDER.index(kinds[label]), np.mean([one.mean for one in each])) for label, each in found.items()}
+    return {label: kinds[label] for label in sorted(found, key=lambda label: places[label])}
+
+
+def _name_rows(axes: Axes, rows: Mapping[str, str], shown: bool) -> None:
+    axes.set_yticks(range(len(rows)), [shortened(label, WIDEST) for label in rows], fontsize=LABEL)
+    for text, kind in zip(axes.get_yticklabels(), rows.values(), strict=True):
+        text.set_color(COLOURS[kind])
+    axes.tick_params(axis="y", length=0, labelleft=shown)
+    kinds = list(rows.values())
+    for height in range(1, len(kinds)):
+        if kinds[height] != kinds[height - 1]:
+            axes.axhline(height - 0.5, color=MUTED, linewidth=0.6)
+
+
+def _draw(axes: Axes, agents: Sequence[FinalRegret], rows: Sequence[str]) -> None:
+    highest = _highest(agents)
+    axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, highest))  # there is no regret below 0
+    axes.grid(axis="x")
+    for row in range(len(rows)):
+        axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
+    if rivals := [each.mean for each in agents if each.kind in SHIFTS]:
+        axes.axvline(min(rivals), color=MUTED, linewidth=0.9, linestyle=":", zorder=1)
+    for each in agents:
+        height, colour = rows.index(each.label) + SHIFTS.get(each.kind, 0.0), COLOURS[each.kind]
+        if each.mean > highest:
+            _write_beyond(axes, each.mean, height, colour)
+            continue
+        axes.plot([each.low, each.high], [height, height], color=colour, linewidth=1.2)
+        seeds = [height + BELOW] * len(each.by_seed)
+        axes.plot(each.by_seed, seeds, "o", markersize=2.6, markeredgewidth=0.7, color=colour, fillstyle="none")
+        axes.plot(each.mean, height, "o", markersize=4, color=colour)
+
+
+def _highest(agents: Sequence[FinalRegret]) -> float:
+    """The end of the axis: models and tuned rivals lie well before it; others, and ends of wide intervals, may not."""
+    shown = [each for each in agents if each.kind in (MODEL, TUNED)] or agents
+    return FARTHEST * max(value for each in shown for value in (each.mean, *each.by_seed)) or 1.0
+
+
+def _write_beyond(axes: Axes, mean: float, height: float, colour: str) -> None:
+    axes.annotate(
+        f"{mean:,.0f} →", (1, height), xycoords=axes.get_yaxis_transform(), xytext=(-2, 0), textcoords="offset points",
+        ha="right", va="center", fontsize=NOTE, color=colour,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+    )  # fmt: skip

@@ -11,15 +11,18 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import positive_int, seed_number, shown
-from ..agents.core.arms import UnplayableArmError, playable
+from ..agents.core.arguments import UnplayableArmError, playable, positive_int, seed_number, shown
 from ..agents.core.protocol import Agent, AgentProtocol
 from ..agents.parts.alarms import alarms_of, log_in
-
-__all__ = ["Trajectory", "check_match", "check_plays", "first_action", "run_episode", "seed_pair"]
+from ..specs import check_plays
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+# The mark of a wrapper, the trait of an agent that can play it, and the feedback in words.
+FEEDBACK = (
+    ("delays_rewards", "handles_delay", "rewards that arrive late"),
+    ("masks_arms", "handles_mask", "arms that cannot be played"),
+)
 PAIR = "or give a pair, the environment's seed and the agent's"
 
 
@@ -48,7 +51,7 @@ class Trajectory:
 
 @lru_cache(maxsize=2**14, typed=True)  # all agents on all worlds play the same seeds
 def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
-    """The environment's and the agent's seed of a run: independent of each other and of all other runs."""
+    """Return the environment's and the agent's seed of a run: independent of each other and of all other runs."""
     words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(2, np.uint64)
     return int(words[0] >> 1), int(words[1] >> 1)  # 63 bits, so that any table can hold them
 
@@ -76,18 +79,35 @@ def run_episode(
     start = first_action(env)
     n_arms = int(env.action_space.n)  # type: ignore[attr-defined]
     check_match(env, agent)
-    env_seed, agent_seed = _seeds(seed)
+    if isinstance(seed, tuple | list) and len(seed) == 2:
+        env_seed, agent_seed = seed_number(seed[0], "the environment's seed"), seed_number(seed[1], "the agent's seed")
+    elif seed is None:
+        env_seed = agent_seed = None
+    else:
+        env_seed, agent_seed = seed_pair(positive_int("seed", seed, least=0, most=None, hint=PAIR))
     observation, info = env.reset(seed=env_seed)
     agent.reset(seed=agent_seed)
     arms, rewards, gaps = array("q"), array("d"), array("d")  # lists would take four times the memory
     log = log_in(agent.state) if isinstance(agent, Agent) else None
     sounded: list[int] = []
-    bar = _bar(getattr(getattr(env.unwrapped, "world", None), "horizon", None)) if progress else None
+    bar = None
+    if progress:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError("a progress bar needs tqdm: pip install 'ns-mab-gym[experiments]'") from None
+        bar = tqdm(total=getattr(getattr(env.unwrapped, "world", None), "horizon", None), unit=" rounds")
+    name = getattr(agent, "name", type(agent).__name__)
     over = False
     while not over:
-        arm = _act(agent, observation, info, n_arms, len(arms) + 1)
+        try:
+            chosen = agent.act(observation, **({"mask": info["mask"]} if "mask" in info else {}))
+        except UnplayableArmError as error:
+            raise error.in_round(len(arms) + 1) from None
+        arm = playable(name, chosen, n_arms, len(arms) + 1)
         observation, reward, terminated, truncated, info = env.step(arm + start)
-        _observe(agent, arm, float(reward), info)
+        for _, earlier_arm, late_reward in info.get("feedback", ((0, arm, float(reward)),)):
+            agent.observe(earlier_arm, late_reward)
         arms.append(int(arm))
         rewards.append(float(reward))
         if log is not None and int(log.rows[0, 0]) > len(sounded):
@@ -101,29 +121,17 @@ def run_episode(
             bar.update()
     if bar is not None:
         bar.close()
-    played = _trajectory(arms, rewards, gaps, n_arms)
+    taken = np.array(arms, dtype=np.int64)
+    regret = suboptimal = None
+    if len(gaps) == len(arms):
+        regret = np.cumsum(gaps)
+        suboptimal = np.bincount(taken[np.array(gaps) > 0], minlength=n_arms)
+    played = Trajectory(taken, np.array(rewards), regret, np.bincount(taken, minlength=n_arms), suboptimal)
     if log is None:
         return played
     alarms = alarms_of(log)
     alarms["round"] = sounded[: len(alarms)]  # the agent counts rewards, of which some may arrive late
     return replace(played, alarms=alarms)
-
-
-def _seeds(given: Any) -> tuple[int | None, int | None]:
-    """The environment's and the agent's seed, given as a pair of them, as one number, or as None for fresh ones."""
-    if isinstance(given, tuple | list) and len(given) == 2:
-        return seed_number(given[0], "the environment's seed"), seed_number(given[1], "the agent's seed")
-    number = positive_int("seed", given, least=0, most=None, hint=PAIR) if given is not None else None
-    return (None, None) if number is None else seed_pair(number)
-
-
-def check_plays(agent: Any) -> None:
-    """Raise an error if this is neither an agent nor a class of agents."""
-    if not all(callable(getattr(agent, method, None)) for method in ("reset", "act", "observe")):
-        raise TypeError(
-            f"an agent is a name, or has the methods reset, act and observe (or is a class of such), got "
-            f"{shown(agent)}; ns_mab_gym.agents.names() lists the names"
-        )
 
 
 def check_match(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:
@@ -135,64 +143,18 @@ def check_match(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:
     law = getattr(env.unwrapped, "law", None)
     if law is not None and isinstance(agent, Agent):
         agent.check_rewards(law.support, law.binary)
-    _check_feedback(env, agent)
-
-
-def _check_feedback(env: gym.Env[Any, Any], agent: AgentProtocol) -> None:
-    """Refuse agents without a rule for late rewards or closed arms, if the environment has them."""
-    for trait, what in (("handles_delay", "rewards that arrive late"), ("handles_mask", "arms that cannot be played")):
-        needs = {"handles_delay": "delays_rewards", "handles_mask": "masks_arms"}[trait]
-        if _has(env, needs) and not getattr(agent, trait, False):
-            raise ValueError(f"{getattr(agent, 'name', agent)} has no rule for {what}; use beta-swts or sw-ucb")
-
-
-def _has(env: gym.Env[Any, Any], attribute: str) -> bool:
     layer: Any = env
-    while isinstance(layer, gym.Wrapper):
-        if getattr(type(layer), attribute, False):
-            return True
+    while isinstance(layer, gym.Wrapper):  # late rewards and closed arms need a rule
+        for needs, trait, what in FEEDBACK:
+            if getattr(type(layer), needs, False) and not getattr(agent, trait, False):
+                raise ValueError(f"{getattr(agent, 'name', agent)} has no rule for {what}; use beta-swts or sw-ucb")
         layer = layer.env
-    return False
 
 
 def first_action(env: gym.Env[Any, Any]) -> int:
-    """The first action of a discrete action space; raises an error for any other space."""
+    """Return the first action of a discrete action space; raises an error for any other space."""
     if not isinstance(env, gym.Env):
         raise TypeError(f"an environment is what gym.make returns, got {shown(env)}")
     if not isinstance(env.action_space, gym.spaces.Discrete):
         raise TypeError(f"a bandit agent needs a Discrete action space, {env} has {env.action_space}")
     return int(env.action_space.start)
-
-
-def _act(agent: AgentProtocol, observation: Any, info: dict[str, Any], n_arms: int, round_: int) -> int:
-    try:
-        masked = {"mask": info["mask"]} if "mask" in info else {}
-        chosen = agent.act(observation, **masked)
-    except UnplayableArmError as error:
-        raise error.in_round(round_) from None
-    return playable(getattr(agent, "name", type(agent).__name__), chosen, n_arms, round_)
-
-
-def _observe(agent: AgentProtocol, arm: int, reward: float, info: dict[str, Any]) -> None:
-    if "feedback" not in info:
-        agent.observe(arm, reward)
-        return
-    for _, earlier_arm, late_reward in info["feedback"]:
-        agent.observe(earlier_arm, late_reward)
-
-
-def _trajectory(arms: array[int], rewards: array[float], gaps: array[float], n_arms: int) -> Trajectory:
-    played = np.array(arms, dtype=np.int64)
-    regret = suboptimal = None
-    if len(gaps) == len(arms):
-        regret = np.cumsum(gaps)
-        suboptimal = np.bincount(played[np.array(gaps) > 0], minlength=n_arms)
-    return Trajectory(played, np.array(rewards), regret, np.bincount(played, minlength=n_arms), suboptimal)
-
-
-def _bar(total: int | None) -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install 'ns-mab-gym[experiments]'") from None
-    return tqdm(total=total, unit=" rounds")

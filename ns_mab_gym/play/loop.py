@@ -15,9 +15,7 @@ from ..agents.core.kernel import act, functions_of, inlined, observe
 from ..compilation import compiled
 from ..quantile import beta_quantile
 from ..rewards import Bernoulli, Beta, Gaussian, Law
-from .fingerprints import fingerprint
-
-__all__ = ["best_means", "law_code", "loop_for"]
+from ..sources import modules_behind
 
 BERNOULLI, GAUSSIAN, BETA = range(3)
 # A constant of each compiled loop, which drops what it does not need:
@@ -25,7 +23,7 @@ QUANTILES = True  # whether rewards are drawn through the quantiles of Beta laws
 
 
 def law_code(law: Law) -> tuple[int, float] | None:
-    """The number and the parameter of a reward law in the compiled loop; None if the loop does not know the law."""
+    """Return the number and the parameter of a reward law in the compiled loop; None for any other law."""
     if type(law) is Bernoulli:
         return BERNOULLI, 0.0
     if type(law) is Gaussian:
@@ -118,11 +116,10 @@ _MAKING = threading.Lock()
 
 
 def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
-    """The compiled loop for a state whose own class and nested states' classes are these, and for a reward law.
+    """Return the compiled loop for a state whose own class and nested states' classes are these, and for a reward law.
 
-    It is kept on disk under the hash of the code it is made from, so that edits of other agents do not invalidate it.
-    If another process could not import the class of the state (one of ``__main__``), it is compiled for this process
-    only.
+    It is cached on disk under the hash of all sources; see :mod:`ns_mab_gym.compilation`. If those do not determine the
+    rule (it was defined in ``__main__`` or within a function), the loop is compiled for this process only.
 
     Args:
         kinds: the classes.
@@ -138,13 +135,15 @@ def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
 
 
 def _loop(kinds: tuple[type, ...], rules: tuple[Callable[..., Any], ...], quantiles: bool, agent: str) -> Any:
-    names = hashlib.sha256(" ".join(f"{kind.__module__}:{kind.__qualname__}" for kind in kinds).encode()).hexdigest()
-    variant = "beta_" if quantiles else ""
-    title = f"play_{variant}{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}_{names[:8]}_"
-    made_of = fingerprint([_play, beta_quantile, *rules], kinds)
+    made_from: tuple[Any, ...] = (*kinds, *rules)
+    names = [f"{each.__module__}:{each.__qualname__}" for each in made_from]
+    title = f"{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}"
+    digest = hashlib.sha256(" ".join(names).encode()).hexdigest()[:16]
     scope = globals() | {"QUANTILES": quantiles}
-    played = FunctionType(_play.__code__, scope, title + made_of[:16])
+    played = FunctionType(_play.__code__, scope, f"play_{'beta_' if quantiles else ''}{title}_{digest}")
     played.__qualname__ = played.__name__  # numba names its cache files after it
     played.__module__ = _play.__module__
-    kept = not any(kind.__module__ == "__main__" for kind in kinds)
-    return compiled(played, kept=kept, called=agent, older=title)
+    others = [name for name in names if not name.startswith("ns_mab_gym.")]
+    kept = not any(name.startswith("__main__:") or "<locals>" in name for name in others)
+    modules = modules_behind({name.partition(":")[0] for name in others}) if kept else ()
+    return compiled(played, kept=kept, called=agent, modules=modules)

@@ -5,10 +5,10 @@ try:
 except ImportError:
     raise ImportError("ns_mab_gym.rl needs Stable-Baselines3: pip install 'ns-mab-gym[rl]'") from None
 
-from ..play.engine import simulate
-from .algorithm_table import algorithm, algorithms
-from .regret_callback import RegretCallback
-from .sb3_agent import SB3Agent
+from ..play.simulate import simulate
+from .agent import SB3Agent
+from .algorithm_settings import algorithm, algorithms
+from .training import RegretCallback
 from .vec_env import SB3VecEnv
 
 __all__ = ["RegretCallback", "SB3Agent", "SB3VecEnv", "algorithm", "algorithms", "simulate"]

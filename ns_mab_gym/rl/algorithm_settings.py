@@ -1,7 +1,11 @@
-"""The settings of the algorithms: those that work on random piecewise worlds, and which of them a user may change."""
+"""The learning algorithms by name, their settings for random piecewise worlds, and the settings that a user may change.
+
+A new algorithm is one row of ``ALGORITHMS``; one of ``SETTINGS`` makes it trainable by ``ns-mab-gym train``.
+"""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import typing
 from collections.abc import Mapping
@@ -9,9 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..agents.core.arguments import choice, fraction, known_parameters, positive, positive_int, shown
-from .algorithm_table import algorithm
 
-__all__ = ["LAST_RATE", "SETTINGS", "Hyperparameters", "changeable", "hyperparameters"]
+# name: the module and the class.
+ALGORITHMS: dict[str, tuple[str, str]] = {
+    "ppo": ("stable_baselines3", "PPO"),
+    "a2c": ("stable_baselines3", "A2C"),
+    "dqn": ("stable_baselines3", "DQN"),
+    "recurrent-ppo": ("sb3_contrib", "RecurrentPPO"),
+    "maskable-ppo": ("sb3_contrib", "MaskablePPO"),
+    "trpo": ("sb3_contrib", "TRPO"),
+    "qr-dqn": ("sb3_contrib", "QRDQN"),
+    "ars": ("sb3_contrib", "ARS"),
+}
 
 ON_POLICY: dict[str, Any] = {"gamma": 0.95, "gae_lambda": 0.9, "ent_coef": 0.005}
 CLIPPED: dict[str, Any] = {"n_steps": 128, "batch_size": 2048, "n_epochs": 6, **ON_POLICY}
@@ -21,7 +34,7 @@ REPLAYED: dict[str, Any] = {
     "buffer_size": 200_000, "learning_starts": 10_000, "batch_size": 512, "gamma": 0.9, "train_freq": 4,
     "gradient_steps": 2, "target_update_interval": 2_000, "exploration_final_eps": 0.02,
 }  # fmt: skip
-# name: the settings; what the policy takes is in POLICY.
+# name: the settings; the arguments of the policy among them are named in POLICY.
 SETTINGS: dict[str, dict[str, Any]] = {
     "ppo": {"n_envs": 128, **CLIPPED},
     "a2c": {"n_envs": 128, "n_steps": 16, **ON_POLICY},
@@ -34,27 +47,56 @@ SETTINGS: dict[str, dict[str, Any]] = {
 # name: the rate of learning at first; it falls to the last one in a straight line, unless a user sets one that stays.
 FIRST_RATES = {"ppo": 3e-3, "maskable-ppo": 3e-3, "recurrent-ppo": 5e-3}
 FIRST_RATE, LAST_RATE = 1e-3, 1e-4
-# name: what the policy takes beside the widths of its layers, and of which type it is.
+# name: the arguments of the policy beside the widths of its layers, with their types.
 POLICY: dict[str, dict[str, type]] = {
     "recurrent-ppo": {
         "lstm_hidden_size": int, "n_lstm_layers": int, "shared_lstm": bool, "enable_critic_lstm": bool,
     },
     "qr-dqn": {"n_quantiles": int},
 }  # fmt: skip
-# What the command has options for, and what makes no sense for bandits.
+# Arguments with an option of their own, and those that make no sense for bandits.
 OTHERS = ("seed", "verbose", "device", "policy", "use_sde", "sde_sample_freq", "_init_setup_model")
 SHARES = ("gamma", "gae_lambda", "tau", "exploration_fraction", "exploration_initial_eps", "exploration_final_eps")
-FROM_ZERO = ("learning_starts",)
-ANY_NUMBER = ("gradient_steps",)  # -1: as many as there were steps
+LEAST = {"learning_starts": 0, "gradient_steps": -1}  # -1: as many as there were steps
 LARGEST = 10**9  # of whole numbers: far beyond what a machine can hold or do
+
+
+def algorithms() -> list[str]:
+    """Return the names that :func:`algorithm` knows."""
+    return list(ALGORITHMS)
+
+
+def algorithm(name: str) -> Any:
+    """Return the class of an algorithm.
+
+    >>> algorithm("recurrent-ppo").__name__
+    'RecurrentPPO'
+    """
+    module, kind = ALGORITHMS[choice("algorithm", name, ALGORITHMS)]
+    try:
+        return getattr(importlib.import_module(module), kind)
+    except ImportError:
+        raise ImportError(f"{name} needs {module}: pip install 'ns-mab-gym[rl]'") from None
+
+
+def class_of(model: Any) -> str:
+    """Return the name of the class of a model's algorithm, also of an exported model."""
+    algo = getattr(model, "algo", None)
+    return ALGORITHMS[algo][1] if isinstance(algo, str) and algo in ALGORITHMS else type(model).__name__
+
+
+def name_of(model: Any) -> str:
+    """Return the name of a model's algorithm, or of its class if it is not in the table."""
+    kind = class_of(model)
+    return next((name for name, (_, class_name) in ALGORITHMS.items() if class_name == kind), kind.lower())
 
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What an algorithm is made with.
+    """The arguments of an algorithm and of its training.
 
     Attributes:
-        n_envs: how many environments it learns from at once.
+        n_envs: the number of environments that it learns from at once.
         first_rate: the rate of learning at first, unless the arguments have one.
         arguments: those of its class.
     """
@@ -65,7 +107,7 @@ class Hyperparameters:
 
 
 def hyperparameters(algo: str, given: Mapping[str, Any]) -> Hyperparameters:
-    """The settings of an algorithm, with those that are given in place of the usual ones; all are checked.
+    """Return the settings of an algorithm, with the given ones in place of the usual ones; all are checked.
 
     >>> hyperparameters("ppo", {"n_steps": 64, "net_arch": [32, 32]}).arguments["policy_kwargs"]
     {'net_arch': [32, 32]}
@@ -85,39 +127,26 @@ def hyperparameters(algo: str, given: Mapping[str, Any]) -> Hyperparameters:
 
 
 def changeable(algo: str) -> dict[str, tuple[type, ...]]:
-    """What a user may set, with the types of the values: numbers and truth values among the arguments of the class."""
-    taken = inspect.signature(algorithm(algo)).parameters
-    numbers = {name: _plain_types(each.annotation) for name, each in taken.items() if name not in OTHERS}
-    policy = {name: (kind,) for name, kind in POLICY.get(algo, {}).items()}
-    return {
-        "n_envs": (int,),
-        "net_arch": (list,),
-        **policy,
-        **{name: kinds for name, kinds in numbers.items() if kinds},
-    }
-
-
-def _plain_types(hint: Any) -> tuple[type, ...]:
-    members = typing.get_args(hint) or (hint,)
-    return tuple(each for each in (bool, int, float) if each in members)
+    """Return the settings that a user may change, with their types: numbers and truth values among the arguments."""
+    found: dict[str, tuple[type, ...]] = {"n_envs": (int,), "net_arch": (list,)}
+    found |= {name: (kind,) for name, kind in POLICY.get(algo, {}).items()}
+    for name, each in inspect.signature(algorithm(algo)).parameters.items():
+        members = typing.get_args(each.annotation) or (each.annotation,)
+        kinds = tuple(kind for kind in (bool, int, float) if kind in members)
+        if kinds and name not in OTHERS:
+            found[name] = kinds
+    return found
 
 
 def _checked(algo: str, name: str, value: Any, kinds: tuple[type, ...]) -> Any:
     what = f"{name} of {algo}"
     if kinds == (list,):
-        return _layers(what, value)
+        widths = list(value) if isinstance(value, list | tuple) else [value]  # a single number is one layer
+        return [positive_int(f"each width in {what}", width, most=100_000) for width in widths]
     if bool in kinds:
         if not isinstance(value, bool):
             raise TypeError(f"{what} must be true or false, got {shown(value)}")
         return value
     if float in kinds:
         return fraction(what, value) if name in SHARES else positive(what, value, allow_zero=name != "learning_rate")
-    if name in ANY_NUMBER:
-        return positive_int(what, value, least=-1, most=LARGEST)
-    return positive_int(what, value, least=0 if name in FROM_ZERO else 1, most=LARGEST)
-
-
-def _layers(what: str, value: Any) -> list[int]:
-    """The widths of hidden layers; a single number is one layer."""
-    widths = list(value) if isinstance(value, list | tuple) else [value]
-    return [positive_int(f"each width in {what}", width, most=100_000) for width in widths]
+    return positive_int(what, value, least=LEAST.get(name, 1), most=LARGEST)

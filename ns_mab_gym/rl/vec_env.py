@@ -1,8 +1,10 @@
-"""The native vector environment in the form that Stable-Baselines3 expects."""
+"""The native vector environment as a ``VecEnv`` of Stable-Baselines3, with infos that are built when they are read."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
 
 import gymnasium as gym
 import numpy as np
@@ -10,9 +12,77 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv
 
-from .infos import LazyInfos, split_infos
+Info = dict[str, Any]
+BoolArray = npt.NDArray[np.bool_]
 
-__all__ = ["SB3VecEnv"]
+
+def split_infos(infos: Info, n: int) -> list[Info]:
+    """Return one dictionary per environment, of Python numbers and rows of arrays; column by column, which is fast."""
+    masks: dict[str, Any] = {key: infos.get(f"_{key}") for key in infos if not key.startswith("_")}
+    everywhere = dict.fromkeys([key for key, mask in masks.items() if mask is None or mask.all()])
+    split: list[Info] = [everywhere.copy() for _ in range(n)]  # a copy has room for its values: it need not grow
+    for key, mask in masks.items():
+        values: Any = infos[key]
+        if isinstance(values, dict):
+            column = split_infos(values, n)
+        else:
+            column = values.tolist() if isinstance(values, np.ndarray) and values.ndim == 1 else list(values)
+        if key in everywhere:
+            for info, value in zip(split, column, strict=True):
+                info[key] = value
+        else:
+            for i in np.flatnonzero(mask).tolist():
+                split[i][key] = column[i]
+    return split
+
+
+class LazyInfos(Sequence[Info]):
+    """A list of dictionaries that is built when it is first read.
+
+    Args:
+        infos: the infos of a vector environment with ``SAME_STEP`` autoreset.
+        terminated: (N,)
+        truncated: (N,)
+    """
+
+    def __init__(self, infos: Info, terminated: BoolArray, truncated: BoolArray) -> None:
+        self._infos = infos
+        self._terminated = terminated
+        self._truncated = truncated
+
+    @cached_property
+    def _list(self) -> list[Info]:
+        infos, n = dict(self._infos), len(self._truncated)
+        final_obs, final_info = infos.pop("final_obs", None), infos.pop("final_info", None)
+        infos.pop("_final_obs", None)
+        infos.pop("_final_info", None)
+        timed_out = {"TimeLimit.truncated": self._truncated & ~self._terminated}
+        split = split_infos(infos | timed_out, n)
+        if final_info is not None:
+            for info, last in zip(split, split_infos(final_info | timed_out, n), strict=True):
+                info |= last  # what a wrapper recorded about the episode, such as its return, stays
+        for i in np.flatnonzero(self._terminated | self._truncated).tolist():
+            split[i]["terminal_observation"] = final_obs[i]
+        return split
+
+    def __len__(self) -> int:
+        return len(self._truncated)
+
+    @overload
+    def __getitem__(self, index: int) -> Info: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Info]: ...
+
+    def __getitem__(self, index: int | slice) -> Info | list[Info]:
+        return self._list[index]
+
+    def __iter__(self) -> Iterator[Info]:
+        return iter(self._list)
+
+    def __repr__(self) -> str:
+        return repr(self._list)
+
 
 PER_ENV = ("means", "np_random", "np_random_seed")  # attributes with one entry per sub-environment
 
@@ -50,19 +120,18 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
     def reset(self) -> npt.NDArray[Any]:
         """Begin an episode everywhere, with the seeds and options that were set since the last reset."""
         seeds = None if all(seed is None for seed in self._seeds) else self._seeds
-        observations, infos = self.envs.reset(seed=seeds, options=self._options_of_all())  # type: ignore[arg-type]
+        first = self._options[0]
+        if all(options is first or not (options or first) for options in self._options):
+            shared = first or None
+        elif all(options.keys() == {"means"} for options in self._options):
+            shared = {"means": [options["means"] for options in self._options]}
+        else:
+            raise ValueError("SB3VecEnv takes the same options for all sub-environments, or means for each of them")
+        observations, infos = self.envs.reset(seed=seeds, options=shared)  # type: ignore[arg-type]
         self.reset_infos = split_infos(infos, self.num_envs)
         self._reset_seeds()
         self._reset_options()
         return np.asarray(observations)
-
-    def _options_of_all(self) -> dict[str, Any] | None:
-        first = self._options[0]
-        if all(options is first or not (options or first) for options in self._options):
-            return first or None
-        if all(options.keys() == {"means"} for options in self._options):
-            return {"means": [options["means"] for options in self._options]}
-        raise ValueError("SB3VecEnv takes the same options for all sub-environments, or means for each of them")
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
         """Store the arms to pull."""
@@ -84,19 +153,16 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         self.envs.close()
 
     def get_images(self) -> list[Any]:
-        """What every sub-environment renders."""
+        """Return the picture of every sub-environment."""
         return list(self.envs.render() or [None] * self.num_envs)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the vector environment or a wrapper: each sub-environment's entry, or the same for each."""
-        value = self._find(attr_name)
-        return [value[i] if attr_name in PER_ENV else value for i in self._get_indices(indices)]
-
-    def _find(self, name: str) -> Any:
+        """Return an attribute of the vector environment or a wrapper: each one's entry, or the same for each."""
         layer: Any = self.envs
-        while not hasattr(layer, name) and isinstance(layer, gym.vector.VectorWrapper):
+        while not hasattr(layer, attr_name) and isinstance(layer, gym.vector.VectorWrapper):
             layer = layer.env
-        return getattr(layer, name)
+        value = getattr(layer, attr_name)
+        return [value[i] if attr_name in PER_ENV else value for i in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Not possible: sub-environments are rows of arrays."""
@@ -107,7 +173,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         raise NotImplementedError(_ROWS.format(f"call {method_name!r} on"))
 
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
-        """Whether sub-environments are wrapped one by one: never."""
+        """Return False for each: sub-environments are never wrapped one by one."""
         return [False for _ in self._get_indices(indices)]
 
 

@@ -1,4 +1,4 @@
-"""What makes a world hard: the paper's sets, gaps and bounds as functions of a (T, K) matrix of means.
+"""The difficulty of a world: the paper's sets, gaps and bounds as functions of a (T, K) matrix of means.
 
 Definitions, theorems and assumptions are counted in the order in which the paper states them: Definitions 1
 (unlearnable set), 2 (gap), 3 (breakpoint), 4 (phase), 5 (pseudophase), 6 (general breakpoints); Theorems 1, 2
@@ -17,17 +17,24 @@ from ..means import (
     lipschitz,
     variation,
 )
-from .compared_orders import ComparedOrder, ComparedOrders, compare_orders
 from .description import Description, WindowFacts, describe
-from .learners import AssumptionError
-from .order_inputs import OrderFacts, order_facts
-from .partitions import general_breakpoints, phases, pseudophase_set, pseudophases
-from .recommendation import Recommendation, recommend_window, window_grid
-from .regret_curves import RegretCurve, regret_curve
-from .regret_orders import REGRET_ORDERS, RegretOrder
-from .sets import gap, gaps, learnable_set, margins, unlearnable_set
-from .theorems import Bound, bound, bounds
-from .ties import TieGrowth, near_ties, tie_growth
+from .orders import REGRET_ORDERS, ComparedOrder, ComparedOrders, OrderFacts, RegretOrder, compare_orders, order_facts
+from .sets import (
+    TieGrowth,
+    gap,
+    gaps,
+    general_breakpoints,
+    learnable_set,
+    margins,
+    near_ties,
+    phases,
+    pseudophase_set,
+    pseudophases,
+    tie_growth,
+    unlearnable_set,
+)
+from .theorems import AssumptionError, Bound, bound, bounds
+from .windows import Recommendation, RegretCurve, recommend_window, regret_curve, window_grid
 
 __all__ = [
     "REGRET_ORDERS",

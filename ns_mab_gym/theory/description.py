@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..agents.core.arguments import positive
 from ..agents.core.knowledge import Knowledge
-from ..means import Floats, Leaders, as_means, knowledge, leaders
-from .partitions import general_breakpoints_of
-from .recommendation import Recommendation, recommend_window
-from .sets import margins_of
+from ..means import knowledge, leaders
+from .sets import general_breakpoints_of, margins_of, tie_growth
 from .text_tables import number, table
-from .ties import tie_growth
-
-__all__ = ["Description", "WindowFacts", "describe"]
+from .windows import Recommendation, recommend_window
 
 
 @dataclass(frozen=True)
@@ -69,67 +65,58 @@ class Description(Knowledge):
             (f"rounds with two arms within Δ′ = {self.delta:.3g}", "|F_Δ′|", number(self.near_ties)),
             ("and their growth with the horizon n", "F n^β", f"{self.tie_factor:.3g} n^{self.tie_power:.2f}"),
         ]
-        seen = [("window τ", "unlearnable |F_τ|", "share", "gap Δ_τ"), *map(self._row, self.windows)]
+        seen = [("window τ", "unlearnable |F_τ|", "share", "gap Δ_τ")]
+        for each in self.windows:
+            share = f"{each.unlearnable / (self.horizon or 1):.1%}"
+            seen.append((number(each.window), number(each.unlearnable), share, number(each.gap)))
         return f"{table(facts)}\n\n{table(seen)}\n\nrecommended {self.recommended}"
-
-    def _row(self, seen: WindowFacts) -> tuple[str, ...]:
-        share = seen.unlearnable / (self.horizon or 1)
-        return number(seen.window), number(seen.unlearnable), f"{share:.1%}", number(seen.gap)
 
     def __repr__(self) -> str:
         return str(self)
 
 
-def describe(means: npt.ArrayLike, *, agent: str | None = None, delta: float | None = None) -> Description:
+def describe(means: Any, *, agent: str | None = None, delta: float | None = None) -> Description:
     """Describe a world: what tuning formulas need to know, the paper's sets and gaps, and a recommended window.
 
     The record is a `Knowledge`: ``agents.make("rexp3", knowledge=describe(means))``. If only that is
     needed, `ns_mab_gym.means.knowledge` is faster.
 
     Args:
-        means: the (T, K) matrix of means.
+        means: the (T, K) matrix of means; or a world in any form that :func:`ns_mab_gym.compare` takes, such as
+            ``"NSBandit-Abrupt-v0:horizon=2000"``, of which a random one is described by its instance of seed 0.
         agent: whose window to recommend, "beta-swts" or "gamma-swgts"; None for the former if all means lie in
             [0, 1], else the latter.
         delta: Δ′, the difference below which two arms nearly tie; None for a twentieth of the spread of all means.
     """
-    matrix = as_means(means)
+    from ..specs import means_of
+
+    matrix = means_of(means)
     lead = leaders(matrix)
     spread = float(matrix.max() - matrix.min())
     threshold = positive("delta (Δ′)", delta, any_size=True) if delta is not None else spread / 20 or 1.0
     growth = tie_growth(matrix, threshold)
-    recommended = recommend_window(matrix, agent or ("beta-swts" if _bernoulli(matrix) else "gamma-swgts"))
-    tied = int(np.count_nonzero(lead.best == lead.rival))
+    bernoulli = matrix.min() >= 0 and matrix.max() <= 1
+    recommended = recommend_window(matrix, agent or ("beta-swts" if bernoulli else "gamma-swgts"))
+    window, ahead = recommended.window, lead.best - lead.rival
+    tied = int(np.count_nonzero(ahead == 0))
+    chosen = sorted({max(1, window // 4), window, min(4 * window, len(matrix))})
     known = knowledge(matrix)
     return Description(
         **{each.name: getattr(known, each.name) for each in fields(known)},
         general_breakpoints=None if tied else len(general_breakpoints_of(lead)),
         tied_rounds=tied,
-        smallest_lead=_smallest_lead(lead),
+        smallest_lead=float(ahead.min(where=ahead > 0, initial=np.inf)),
         delta=threshold,
         near_ties=int(growth.counts[-1]),
         tie_factor=growth.F,
         tie_power=growth.beta,
-        windows=_windows(lead, recommended.window),
+        windows=tuple(
+            WindowFacts(
+                window=chosen[place],
+                unlearnable=int(np.count_nonzero(margin == 0)),
+                gap=float(margin.min(where=margin > 0, initial=np.inf)),
+            )
+            for place, margin in margins_of(lead, chosen)
+        ),
         recommended=recommended,
-    )
-
-
-def _bernoulli(matrix: Floats) -> bool:
-    return bool(matrix.min() >= 0 and matrix.max() <= 1)
-
-
-def _smallest_lead(lead: Leaders) -> float:
-    ahead = lead.best - lead.rival
-    return float(ahead.min(where=ahead > 0, initial=np.inf))
-
-
-def _windows(lead: Leaders, window: int) -> tuple[WindowFacts, ...]:
-    chosen = sorted({max(1, window // 4), window, min(4 * window, len(lead.arm))})
-    return tuple(
-        WindowFacts(
-            window=chosen[place],
-            unlearnable=int(np.count_nonzero(margin == 0)),
-            gap=float(margin.min(where=margin > 0, initial=np.inf)),
-        )
-        for place, margin in margins_of(lead, chosen)
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["number", "signed", "table"]
-
 
 def number(value: float | None) -> str:
     """A number as text: with thousands separators, four digits if it is small and not whole, – for None."""
@@ -28,10 +26,5 @@ def signed(share: float, digits: int = 0) -> str:
 def table(rows: Sequence[tuple[str, ...]]) -> str:
     """Rows of text in columns: the first flush left, the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(_cells(row, widths)).rstrip() for row in rows)
-
-
-def _cells(row: tuple[str, ...], widths: list[int]) -> list[str]:
-    first, *others = row
-    right = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-    return [first.ljust(widths[0]), *right]
+    lines = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
+    return "\n".join("  ".join(cells).rstrip() for cells in lines)

@@ -3,22 +3,145 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import choice, positive
-from ..means import as_means
-from .bound_terms import DEFINITIONS, Terms, abrupt_terms, general_terms, smooth_terms
-from .extremes import as_windows
-from .learners import BERNOULLI, Learner, as_learner
+from ..means import Floats, Ints, Leaders, as_means, breakpoints, leaders, lipschitz
+from .sets import as_windows, general_breakpoints, inside_pseudophases, margins_of, tie_growth
 from .text_tables import number, table
 
-__all__ = ["SETTINGS", "Bound", "bound", "bounds"]
-
+LEARNERS = ("beta-swts", "gamma-swgts")
 SETTINGS = ("general", "abrupt", "smooth")
+DEFINITIONS = {"general": 6, "every": 3}  # the definition of the breakpoints
+BERNOULLI = 0.5  # λ: Bernoulli rewards are ¼-subgaussian
+
+
+class AssumptionError(ValueError):
+    """A theorem's assumption does not hold; the message names it."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner as the theorems see it: Beta-SWTS if ``gamma`` is None, else γ-SWGTS."""
+
+    name: str
+    gamma: float | None
+
+    def effort(self, window: int, gap: Floats) -> Floats:
+        """The number of pulls of a worse arm in every τ learnable rounds, with unit constants: term (B) times τ/T.
+
+        ln τ / Δ² for Beta-SWTS, ln(τΔ² + e⁶) / (γΔ²) for γ-SWGTS; 0 for an infinite gap, which means that there is
+        no learnable round to pull in. The gap is positive. Δ² is never formed, because it may underflow or
+        overflow and give 0/0 or ∞/∞ where the number of pulls is 0.
+        """
+        finite = np.isfinite(gap)
+        gap = np.where(finite, gap, 1.0)
+        with np.errstate(over="ignore"):  # a tiny gap may give an infinite number of pulls
+            if self.gamma is None:
+                return np.where(finite, math.log(window) / gap / gap, 0.0)
+            logarithm = np.logaddexp(math.log(window) + 2 * np.log(gap), 6.0)
+            return np.where(finite, logarithm / gap / gap, 0.0) / self.gamma
+
+    @property
+    def forced(self) -> float:
+        """The number of forced plays of an arm in every τ rounds: term (C) times τ/T."""
+        return 0.0 if self.gamma is None else 1.0
+
+
+def as_learner(agent: str, gamma: float | None, subgaussian: float, means: Floats) -> Learner:
+    """The named learner, if the means and γ satisfy what its theorems assume."""
+    name = choice("agent of the theorems", agent, LEARNERS)
+    if name == "beta-swts":
+        if gamma is not None:
+            raise ValueError(f"gamma is a parameter of gamma-swgts, not of beta-swts; got gamma={gamma}")
+        if means.min() < 0 or means.max() > 1:
+            raise AssumptionError(
+                f"Theorems 1, 3 and 5 (beta-swts) rest on Assumption 1, Bernoulli rewards, so means must lie "
+                f"in [0, 1]; got {means.min():g} to {means.max():g}; rescale them, or ask for agent='gamma-swgts'"
+            )
+        return Learner(name, None)
+    largest = min(1 / (4 * positive("subgaussian (λ)", subgaussian) ** 2), 1.0)
+    given = largest if gamma is None else positive("gamma", gamma)
+    if given > largest:
+        raise AssumptionError(
+            f"Theorems 2, 4 and 6 assume γ ≤ min{{1/(4λ²), 1}} = {largest:g} for λ = {subgaussian:g}; "
+            f"got gamma={given:g}; lower it, or leave it out to take the largest allowed"
+        )
+    return Learner(name, given)
+
+
+class Terms(NamedTuple):
+    """The parts of the bound of one window that do not depend on the learner."""
+
+    window: int
+    missed: float  # term (A)
+    gap: float  # infinite if no round but the first, whose window is empty, is left to learn in
+    breakpoints: int | None = None  # Υ_T in the abrupt setting
+
+
+def general_terms(matrix: Floats, windows: list[int], delta: float) -> list[Terms]:
+    """|F_τ| and Δ_τ of Theorems 1 and 2; rounds with a margin below ``delta`` join F_τ."""
+    terms = {}
+    for place, margin in margins_of(leaders(matrix), windows):
+        learnable = (margin > 0) & (margin >= delta)
+        missed = len(matrix) - int(np.count_nonzero(learnable))
+        terms[place] = Terms(windows[place], missed, float(margin.min(where=learnable, initial=np.inf)))
+    return [terms[place] for place in range(len(windows))]
+
+
+def abrupt_terms(matrix: Floats, windows: list[int], which: str) -> list[Terms]:
+    """Υ_T τ and Δ_τ of Theorems 3 and 4, both by the same breakpoints: those of Definition 3 or of Definition 6."""
+    try:
+        cuts = breakpoints(matrix) if which == "every" else general_breakpoints(matrix)
+    except ValueError as error:
+        raise AssumptionError(f"Theorems 3 and 4 want an abruptly changing world; {error}") from None
+    terms = {}
+    for place, smallest in pseudophase_gaps(leaders(matrix), cuts, windows):
+        if smallest == 0:
+            raise AssumptionError(
+                f"Theorems 3 and 4 want one best arm in every phase that reaches into F*_τ, or else Δ_τ = 0, but two "
+                f"arms share the best mean of such a phase (τ = {windows[place]:,}); ask for setting='general', "
+                f"which counts its rounds as unlearnable"
+            )
+        terms[place] = Terms(windows[place], len(cuts) * windows[place], smallest, len(cuts))
+    return [terms[place] for place in range(len(windows))]
+
+
+def pseudophase_gaps(lead: Leaders, cuts: Ints, windows: list[int]) -> Iterator[tuple[int, float]]:
+    """Δ_τ over the pseudophases F*_τ for each window, with its index; 0 if some round of them is unlearnable.
+
+    Infinite if F*_τ holds no round but the first.
+    """
+    for place, margin in margins_of(lead, windows):
+        inside = inside_pseudophases(cuts, len(margin), windows[place])
+        yield place, float(margin.min(where=inside, initial=np.inf))
+
+
+def smooth_terms(matrix: Floats, windows: list[int], delta: float, pairs: str) -> list[Terms]:
+    """F T^β and Δ′ − 2στ of Theorems 5 and 6."""
+    if not delta:
+        raise ValueError("the smooth setting needs delta, the Δ′ of Assumption 4; it must exceed 2στ")
+    sigma = lipschitz(matrix)
+    check_drift(delta, sigma, max(windows))
+    missed = tie_growth(matrix, delta, pairs=pairs)(len(matrix))
+    return [Terms(window, missed, delta - 2 * sigma * window) for window in windows]
+
+
+def check_drift(delta: float, sigma: float, window: int) -> None:
+    """Raise an AssumptionError unless Δ′ > 2στ.
+
+    Assumption 4 also wants 2στ > 0. Means that never move satisfy Assumption 3 with every σ > 0, so σ = 0 passes.
+    """
+    if delta <= 2 * sigma * window:
+        raise AssumptionError(
+            f"Assumption 4 wants Δ′ > 2στ; got Δ′ = {delta:g} and 2στ = {2 * sigma * window:g} (σ = "
+            f"{sigma:g}, τ = {window:,}); take a larger delta or a window below {delta / (2 * sigma):,.6g}"
+        )
 
 
 @dataclass(frozen=True)
@@ -68,18 +191,16 @@ class Bound:
         ]
         cuts = "" if self.breakpoints is None else f", Υ_T = {self.breakpoints:,} (Definition {self.definition})"
         title = f"Theorem {self.theorem}, {self.agent}, τ = {self.window:,}, gap {number(self.gap)}{cuts}"
-        return f"{title}\n{table(rows)}\nunit constants: a shape, not a guarantee{self._emptiness()}"
-
-    def _emptiness(self) -> str:
-        """A text that says why the bound says nothing; empty if it says something."""
+        text = f"{title}\n{table(rows)}\nunit constants: a shape, not a guarantee"
         if self.definition == 3 and self.unlearnable >= self.horizon:
             return (
-                f"; Definition 3 counts {self.breakpoints:,} breakpoints in T = {self.horizon:,} rounds, so (A) alone "
-                "is not below T and the bound says nothing: such means are not piecewise constant over windows of τ"
+                f"{text}; Definition 3 counts {self.breakpoints:,} breakpoints in T = {self.horizon:,} rounds, so (A) "
+                "alone is not below T and the bound says nothing: such means are not piecewise constant over windows "
+                "of τ"
             )
         if self.total >= self.horizon:
-            return f"; above T = {self.horizon:,}, so it says nothing"
-        return "; no round but the first is learnable, so it says nothing" if math.isinf(self.gap) else ""
+            return f"{text}; above T = {self.horizon:,}, so it says nothing"
+        return f"{text}; no round but the first is learnable, so it says nothing" if math.isinf(self.gap) else text
 
 
 def bound(
@@ -128,18 +249,8 @@ def bound(
     total                          45.98
     unit constants: a shape, not a guarantee
     """
-    several = bounds(
-        means,
-        [window],
-        agent,
-        setting=setting,
-        gamma=gamma,
-        subgaussian=subgaussian,
-        delta=delta,
-        pairs=pairs,
-        breakpoints=breakpoints,
-    )
-    return several[0]
+    options = {"setting": setting, "gamma": gamma, "delta": delta, "pairs": pairs, "breakpoints": breakpoints}
+    return bounds(means, [window], agent, subgaussian=subgaussian, **options)[0]  # type: ignore[arg-type]
 
 
 def bounds(
@@ -168,21 +279,18 @@ def bounds(
     else:
         terms = general_terms(matrix, taus, threshold)
     definition = DEFINITIONS[breakpoints] if setting == "abrupt" else None
-    return [_assemble(learner, setting, len(matrix), term, definition) for term in terms]
-
-
-def _assemble(learner: Learner, setting: str, horizon: int, terms: Terms, definition: int | None) -> Bound:
-    """Terms (B) and (C) from the gap; (A) is given."""
-    per_window = horizon / terms.window
-    return Bound(
-        agent=learner.name,
-        setting=setting,
-        horizon=horizon,
-        window=terms.window,
-        gap=terms.gap,
-        unlearnable=float(terms.missed),
-        learnable=per_window * float(learner.effort(terms.window, np.array(terms.gap))),
-        forced=per_window * learner.forced,
-        breakpoints=terms.breakpoints,
-        definition=definition,
-    )
+    return [
+        Bound(
+            agent=learner.name,
+            setting=setting,
+            horizon=len(matrix),
+            window=term.window,
+            gap=term.gap,
+            unlearnable=float(term.missed),
+            learnable=len(matrix) / term.window * float(learner.effort(term.window, np.array(term.gap))),
+            forced=len(matrix) / term.window * learner.forced,
+            breakpoints=term.breakpoints,
+            definition=definition,
+        )
+        for term in terms
+    ]

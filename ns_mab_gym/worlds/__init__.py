@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from .catalogue import WORLDS, card, kind, make, names, register
-from .drawn import Mixed, Piecewise, RandomWalk
-from .means_files import read_means
-from .monotone import Rising, Rotting
+from .drawn import Mixed, Piecewise, RandomWalk, Rising, Rotting
+from .files import read_means
 from .paper import Abrupt, GeneralAbrupt, Smooth
 from .synthetic import Periodic, Stationary, Variation
 from .table import Table

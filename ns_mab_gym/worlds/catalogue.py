@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..agents.core.arguments import by_name, known_keywords
+from ..agents.core.arguments import by_name, known_keywords, typed
 from ..agents.core.cards import Card, card_of, docstring_of
-from ..agents.core.parameter_types import typed
 from ..agents.core.registry import Registry
+from ..agents.core.text import check_single, unpacked
 from .world import World
-
-__all__ = ["WORLDS", "card", "kind", "make", "names", "register"]
 
 WORLDS = Registry("world", "worlds", "ns_mab_gym.worlds", needs=("means", "with_parameters", "parameters", "to_dict"))
 
@@ -43,13 +41,9 @@ def card(name: str | World) -> Card:
         name: the name of a world; or a world, whose card also says what was derived from its size, by which formulas.
     """
     if isinstance(name, World):
-        return _card(name.name, type(name), {"this one": repr(name)} | _derivations(name))
+        derived = "; ".join(f"{key} = {getattr(name, key)} ({formula})" for key, formula in name.derived.items())
+        return _card(name.name, type(name), {"this one": repr(name)} | ({"derived": derived} if derived else {}))
     return _card(name, kind(name), {})
-
-
-def _derivations(world: World) -> dict[str, str]:
-    told = [f"{name} = {getattr(world, name)} ({words})" for name, words in world.derived.items()]
-    return {"derived": "; ".join(told)} if told else {}
 
 
 def _card(name: str, world: type[World], facts_of_one: dict[str, str]) -> Card:
@@ -59,27 +53,26 @@ def _card(name: str, world: type[World], facts_of_one: dict[str, str]) -> Card:
     return card_of(name, world, facts | {"means": drawn} | facts_of_one)
 
 
-def make(world: World | str | Mapping[str, Any], **parameters: Any) -> World:
-    """A world from its name, from what :meth:`World.to_dict` returned, or from another world.
+def make(world: Any, **parameters: Any) -> World:
+    """A world from its name or class, from what :meth:`World.to_dict` returned, or from another world.
 
     Args:
-        world: a name, a ``"package.module:Class"``, a mapping with a ``name`` and parameters, or a world.
+        world: a name, a ``"package.module:Class"``, a class, a mapping with a ``name`` and parameters, or a world; also
+            with parameters, as a text (``"piecewise:n_arms=3"``) or in a pair (``("piecewise", {"n_arms": 3})``).
         parameters: parameters to set or to change.
     """
+    given, (world, settings) = world, unpacked(world)
+    check_single(given, settings, "agents")
+    parameters = settings | parameters
     if isinstance(world, World):
         return world.with_parameters(**parameters) if parameters else world
     if isinstance(world, Mapping):
-        return _from_description(dict(world), parameters)
-    found = kind(world)
-    known_keywords(f"world {world!r}", parameters, found.parameters())
+        described = dict(world)
+        name, derived = described.pop("name", None), by_name("derived", described.pop("derived", None))
+        made = make(name, **({key: value for key, value in described.items() if key not in derived} | parameters))
+        if parameters or made == (stored := make(name, **described)):
+            return made
+        return stored  # by formulas of another version
+    found = WORLDS.checked(world) if isinstance(world, type) else kind(world)
+    known_keywords(f"world {world if isinstance(world, str) else world.__name__!r}", parameters, found.parameters())
     return typed(found, parameters, lambda: found(**parameters))
-
-
-def _from_description(described: dict[str, Any], parameters: dict[str, Any]) -> World:
-    """A world from what ``to_dict`` returned; what was derived there is derived again if that gives the same."""
-    name = described.pop("name", None)
-    derived = by_name("derived", described.pop("derived", None))
-    made = make(name, **({key: value for key, value in described.items() if key not in derived} | parameters))
-    if parameters or made == (stored := make(name, **described)):
-        return made
-    return stored  # by formulas of another version

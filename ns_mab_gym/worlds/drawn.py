@@ -10,12 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import fraction, positive, positive_int
-from ..means import block_size
-from .scaling import as_many_changes, derived, shorter_steps
+from ..means import Floats, block_size
 from .synthetic import ManyArms
-from .world import BLOCK, FloatArray
-
-__all__ = ["Mixed", "Piecewise", "RandomWalk"]
+from .world import BLOCK, as_many_changes, derived, shorter_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +56,7 @@ class Piecewise(ManyArms):
                 f"{(self.changes + 1) * self.min_spacing}, got {self.horizon}: lower changes or min_spacing"
             )
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         lengths = self._lengths(rng)
         means = np.empty((self.horizon, self.n_arms))
         self._draw_phases(rng, means[: lengths.size])
@@ -67,10 +64,17 @@ class Piecewise(ManyArms):
         return means
 
     def _lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        return self._drawn_lengths(rng) if self.rate is not None else self._placed_lengths(rng)
+        """Phase lengths: with a rate, ``min_spacing`` plus geometric waits until T is filled.
 
-    def _placed_lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Phase lengths, uniform over the compositions of T into parts of at least ``min_spacing``."""
+        Without one, uniform over the compositions of T into parts of at least ``min_spacing``.
+        """
+        if self.rate is not None:
+            lengths, left = array("q"), self.horizon
+            while left > 0:
+                wait = int(rng.geometric(self.rate)) - 1 if self.rate else left
+                lengths.append(min(left, self.min_spacing + wait))
+                left -= lengths[-1]
+            return np.array(lengths, dtype=np.int64)
         slack = self.horizon - (self.changes + 1) * (self.min_spacing - 1)
         cuts = np.zeros(self.changes + 2, np.int64)
         cuts[1:-1] = rng.choice(slack - 1, size=self.changes, replace=False)
@@ -79,17 +83,7 @@ class Piecewise(ManyArms):
         cuts.sort()
         return cuts[1:] - cuts[:-1] + (self.min_spacing - 1)
 
-    def _drawn_lengths(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Phase lengths of ``min_spacing`` plus a geometric wait, until T is filled."""
-        lengths = array("q")
-        left = self.horizon
-        while left > 0:
-            wait = int(rng.geometric(self.rate)) - 1 if self.rate else left
-            lengths.append(min(left, self.min_spacing + wait))
-            left -= lengths[-1]
-        return np.array(lengths, dtype=np.int64)
-
-    def _draw_phases(self, rng: np.random.Generator, means: FloatArray) -> None:
+    def _draw_phases(self, rng: np.random.Generator, means: Floats) -> None:
         """Fill the rows with uniform means, conditioned on the best arm leading by ``min_gap``, without rejection.
 
         Given the gap g, the density of the maximum m is proportional to (m − g)^(K−1) on [g, 1], and the other
@@ -102,7 +96,7 @@ class Piecewise(ManyArms):
         means[np.arange(phases), rng.integers(self.n_arms, size=phases)] = best
 
 
-def _spread(phases: FloatArray, lengths: npt.NDArray[np.int64], means: FloatArray) -> None:
+def _spread(phases: Floats, lengths: npt.NDArray[np.int64], means: Floats) -> None:
     """Repeat the rows of phases in the rows of the means; from the end, so that both may begin in the same place."""
     ends = lengths.cumsum()
     begins, size = ends - lengths, block_size(means.shape[1], BLOCK)
@@ -135,12 +129,12 @@ class RandomWalk(ManyArms):
         super().__post_init__()
         positive("step", self.step)
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         path = np.empty((self.horizon, self.n_arms))
         self._walk(rng, path)
         return path
 
-    def _walk(self, rng: np.random.Generator, path: FloatArray) -> None:
+    def _walk(self, rng: np.random.Generator, path: Floats) -> None:
         """Fill (T, k) rows with the first k arms of an instance."""
         k = path.shape[1]
         for rows, t in self._blocks():
@@ -192,7 +186,7 @@ class Mixed(ManyArms):
             RandomWalk(horizon=self.horizon, n_arms=max(2, drifting), step=self.step),
         )
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         jumps, drifts = self._parts()
         lengths = jumps._lengths(rng)
         phases = np.empty((lengths.size, jumps.n_arms))
@@ -201,3 +195,50 @@ class Mixed(ManyArms):
         _spread(phases[:, : self.jumping], lengths, means[:, : self.jumping])
         drifts._walk(rng, means[:, self.jumping :])
         return means
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rising(ManyArms):
+    """Rising restless world: concave increasing means with random parameters.
+
+    Arm i follows c (1 − e^(−r x)) or c (1 − (1 + r x)^(−1/2)), x = t/T, with equal probability (the exponential and
+    the polynomial family of Metelli et al., "Stochastic Rising Bandits", 2022). The ceiling c is uniform on
+    [0, 1] and the rate r log-uniform on [1, ``fastest``]: slow arms with high ceilings overtake fast starters.
+
+    Attributes:
+        fastest: the largest rate, in units of 1/T.
+    """
+
+    random: ClassVar[bool] = True
+
+    fastest: float = 100.0
+    name: str = field(init=False, repr=False, default="rising")
+
+    def __post_init__(self) -> None:
+        """Check the rate."""
+        super().__post_init__()
+        if positive("fastest", self.fastest) < 1:
+            raise ValueError(f"fastest must be at least 1, the slowest rate, got {self.fastest}")
+
+    def _means(self, rng: np.random.Generator) -> Floats:
+        ceiling = rng.random(self.n_arms)
+        rate = self.fastest ** rng.random(self.n_arms)
+        exponential = rng.random(self.n_arms) < 0.5
+
+        def formula(t: Floats) -> Floats:
+            x = t[:, None] / self.horizon
+            decay = np.where(exponential, np.exp(-rate * x), 1 / np.sqrt(1 + rate * x))
+            return np.asarray(ceiling * (1 - decay))
+
+        return self._by_blocks(formula)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rotting(Rising):
+    """Rotting restless world: the rising world mirrored, μ = 1 − rising, so that every mean falls."""
+
+    name: str = field(init=False, repr=False, default="rotting")
+
+    def _means(self, rng: np.random.Generator) -> Floats:
+        means = super()._means(rng)
+        return np.subtract(1, means, out=means)

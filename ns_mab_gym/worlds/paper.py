@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import positive, positive_int
-from .world import FloatArray, World
-
-__all__ = ["Abrupt", "GeneralAbrupt", "Smooth"]
+from ..means import Floats
+from .world import World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,15 +31,15 @@ class Abrupt(World):
         """K = 10."""
         return 10
 
-    def _first_or_third_phase(self, t: FloatArray) -> npt.NDArray[np.bool_]:
+    def _first_or_third_phase(self, t: Floats) -> npt.NDArray[np.bool_]:
         """The rounds with "t < 15000 or 30000 < t < 40000", in tenths of T so that rounding moves no breakpoint."""
         tenths = 10 * t
         return (tenths < 3 * self.horizon) | ((6 * self.horizon < tenths) & (tenths < 8 * self.horizon))
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         return self._by_blocks(self._formula)
 
-    def _formula(self, t: FloatArray) -> FloatArray:
+    def _formula(self, t: Floats) -> Floats:
         means = np.empty((len(t), 10))
         means[:, 1:8] = 0.2 + 0.05 * np.arange(7)
         odd_phase = self._first_or_third_phase(t)
@@ -59,7 +58,7 @@ class GeneralAbrupt(Abrupt):
 
     name: str = field(init=False, repr=False, default="general-abrupt")
 
-    def _formula(self, t: FloatArray) -> FloatArray:
+    def _formula(self, t: Floats) -> Floats:
         means = super()._formula(t)
         wave = 0.1 * np.sin(0.001 * t)
         for arm in (2, 4, 6):
@@ -96,10 +95,10 @@ class Smooth(World):
         """σ, with which the paper tunes, although no mean moves by more than σ(K−1)/(2K) in one round."""
         return self.sigma
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         return self._by_blocks(self._formula)
 
-    def _formula(self, t: FloatArray) -> FloatArray:
+    def _formula(self, t: Floats) -> Floats:
         k = self.n_arms
         w = 1 + (k - 1) * (1 + np.sin(self.sigma * t)) / 2
         means = np.empty((len(t), k))

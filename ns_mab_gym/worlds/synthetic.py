@@ -8,19 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..agents.core.arguments import positive, positive_int, shown
-from ..means import variation
-from .scaling import ARMS, derived
-from .world import FloatArray, World
-
-__all__ = ["ManyArms", "Periodic", "Stationary", "Variation"]
-
+from ..means import Floats, variation
+from .world import ARMS, World, derived
 
 PAPER_MEANS = (0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)  # of the first phase of the abrupt world
 
 
 def _like_the_paper(world: Stationary) -> tuple[float, ...]:
     """The best mean, 0.6, last; the others from 0.55 down to 0.1, interpolated between the paper's."""
-    world.ensure_room()
     from_the_top = np.linspace(0, len(PAPER_MEANS) - 2, world.n_arms - 1)  # for two arms, 0.55 alone
     others = np.interp(from_the_top, np.arange(len(PAPER_MEANS) - 1), PAPER_MEANS[-2::-1])
     return (*others[::-1].tolist(), PAPER_MEANS[-1])
@@ -48,7 +43,16 @@ class Stationary(World):
     def __post_init__(self) -> None:
         """Check that there are at least two means, as many as arms, and that all are finite."""
         if self.mu is not None:
-            self._check_means()
+            listed = isinstance(self.mu, Iterable) and getattr(self.mu, "ndim", 1) > 0
+            if not listed or not all(isinstance(m, int | float | np.number) for m in self.mu):
+                raise TypeError(f"mu must be a sequence of numbers, one per arm, got {shown(self.mu)}")
+            try:
+                object.__setattr__(self, "mu", tuple(float(m) for m in self.mu))
+            except OverflowError:  # an integer beyond all floats
+                raise ValueError(f"mu must be finite, got {shown(self.mu)}") from None
+            positive_int("the number of means in mu", len(self.mu), least=2)
+            if not np.isfinite(self.mu).all():
+                raise ValueError(f"mu must be finite, got {self.mu!r}")
         if self.n_arms is not None:
             positive_int("n_arms", self.n_arms, least=2)
         super().__post_init__()
@@ -57,19 +61,7 @@ class Stationary(World):
                 f"n_arms is {self.n_arms} but mu has {len(self.mu)} means; leave n_arms out, or give as many means"
             )
 
-    def _check_means(self) -> None:
-        listed = isinstance(self.mu, Iterable) and getattr(self.mu, "ndim", 1) > 0
-        if not listed or not all(isinstance(m, int | float | np.number) for m in self.mu):
-            raise TypeError(f"mu must be a sequence of numbers, one per arm, got {shown(self.mu)}")
-        try:
-            object.__setattr__(self, "mu", tuple(float(m) for m in self.mu))
-        except OverflowError:  # an integer beyond all floats
-            raise ValueError(f"mu must be finite, got {shown(self.mu)}") from None
-        positive_int("the number of means in mu", len(self.mu), least=2)
-        if not np.isfinite(self.mu).all():
-            raise ValueError(f"mu must be finite, got {self.mu!r}")
-
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         means = np.empty((self.horizon, self.n_arms))
         means[:] = self.mu
         return means
@@ -119,10 +111,10 @@ class Variation(ManyArms):
         if self.budget > (most := 0.3 * (self.horizon - 1)):
             raise ValueError(f"a budget of {self.budget} is too much for {self.horizon} rounds; at most {most}")
 
-    def _waves(self, cycles: float) -> FloatArray:
+    def _waves(self, cycles: float) -> Floats:
         return self._by_blocks(lambda t: _sine(cycles * t / self.horizon, self.n_arms))
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         if self.horizon == 1:
             return 0.5 + 0.4 * self._waves(0.25)
         one_cycle = variation(self._waves(1))
@@ -160,7 +152,7 @@ class Periodic(ManyArms):
         if positive("amplitude", self.amplitude) > 0.5:
             raise ValueError(f"amplitude must be at most 0.5 to keep means in [0, 1], got {self.amplitude}")
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         means = np.empty((self.horizon, self.n_arms))
         filled = min(self.period, self.horizon)
         for rows, t in self._blocks():
@@ -175,6 +167,6 @@ class Periodic(ManyArms):
         return means
 
 
-def _sine(turns: FloatArray, n_arms: int) -> FloatArray:
+def _sine(turns: Floats, n_arms: int) -> Floats:
     """(B, K) sin(2π(x + i/K)) for each number of turns x and each arm i."""
     return np.sin(2 * np.pi * (turns[:, None] + np.arange(n_arms) / n_arms))

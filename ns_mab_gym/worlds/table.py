@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import positive_int
-from ..means import as_means
-from .means_files import MeansFile, path_in_words, read_file
-from .world import FloatArray, World
-
-__all__ = ["Table"]
+from ..means import Floats, as_means
+from .files import MeansFile, checked_path, read_file
+from .world import World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +44,7 @@ class Table(World):
         if (self.rows is None) == (self.path is None):
             raise ValueError("a table world takes either rows= (an array of means) or path= (a file)")
         if self._file is not None:  # what was read is kept, the path is a plain text
-            object.__setattr__(self, "path", str(path_in_words(self.path)))
+            object.__setattr__(self, "path", checked_path(self.path))
         for what, has in zip(("horizon", "n_arms"), self._values.shape, strict=True):
             given = getattr(self, what)
             if given is not None and positive_int(what, given) != has:
@@ -70,16 +68,16 @@ class Table(World):
         return None if self.path is None else read_file(self.path)
 
     @cached_property
-    def _values(self) -> FloatArray:
+    def _values(self) -> Floats:
         if self._file is not None:
             return self._file.means
         assert self.rows is not None
         return np.array(as_means(self.rows, "rows"))
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         return np.array(self._values)
 
-    def instance(self, rng: np.random.Generator | int | None = None) -> FloatArray:
+    def instance(self, rng: np.random.Generator | int | None = None) -> Floats:
         """The table itself, read-only."""
         values = self._values.view()
         values.setflags(write=False)

@@ -3,39 +3,56 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from ..agents.core.arguments import known_keywords, positive_int
-from ..agents.core.memory_limits import ensure_fits, grouped
-from ..agents.core.parameter_types import typed
-from ..means import block_size
-from .scaling import rule_of, words_of
+from ..agents.core.arguments import known_keywords, positive_int, typed
+from ..means import Floats, block_size
 
-__all__ = ["FloatArray", "World"]
-
-FloatArray = npt.NDArray[np.float64]
-
+ROUNDS, ARMS = 50_000, 10  # the usual size
 # Rounds of ten arms at a time. A block is a multiple of a processor's vectors, which so begin where they would in one
 # long array, and give the same bits.
 BLOCK = 16_384
 BESIDE = 3  # numbers of each round that are kept beside its means where they are drawn and played
 ARM_BYTES = 64  # of the spaces of an environment
+LARGEST_STEP = 0.25  # of a walk: beyond it, a mean has little to do with the one before
+
+
+def derived(words: str, rule: Callable[[Any], Any]) -> Any:
+    """A parameter whose default is None, and then follows a rule: an episode is of the same kind at every T and K.
+
+    At T = 50 000 and K = 10 each formula gives the number that the README states.
+
+    Args:
+        words: the formula, as cards show it.
+        rule: from the world, with its other parameters up to this one, to the value.
+    """
+    return field(default=None, metadata={"default": words, "rule": rule})
+
+
+def shorter_steps(step: float, horizon: int) -> float:
+    """A walk's step ∝ 1/√T, with which it wanders as far in an episode as with this step in the usual one."""
+    return min(step * math.sqrt(ROUNDS / horizon), LARGEST_STEP)
+
+
+def as_many_changes(changes: int, horizon: int, spacing: int = 1) -> int:
+    """The given number of changes, or as many as fit between phases of at least ``spacing`` rounds."""
+    return max(0, min(changes, horizon // spacing - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class World(ABC):
-    """How the means of K arms move over T rounds.
+    """A rule by which the means of K arms move over T rounds.
 
     A world is plain data: its ``repr`` can be pasted back, :meth:`to_dict` is JSON-able, and two worlds with
     equal parameters are equal. ``worlds.make(world.to_dict())`` returns an equal world.
 
-    Parameters that were left out, or are None, may follow from T and K (:mod:`ns_mab_gym.worlds.scaling`).
+    Parameters that were left out, or are None, may follow from T and K (:func:`derived`).
     :attr:`derived` names those that do, and :meth:`with_parameters` derives them again.
 
     Attributes:
@@ -58,16 +75,11 @@ class World(ABC):
             if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:  # keeps repr and JSON plain
                 object.__setattr__(self, parameter, value.item())
         positive_int("horizon", self.horizon)
-        self._derive()
-
-    def _derive(self) -> None:
-        """Fill in the parameters that are None and have a rule, one after the other."""
-        found: dict[str, str] = {}
+        found: dict[str, str] = {}  # parameters that are None and have a rule are filled in, one after the other
         for each in dataclasses.fields(self):
-            rule = rule_of(each)
-            if rule is not None and getattr(self, each.name) is None:
-                object.__setattr__(self, each.name, rule(self))
-                found[each.name] = words_of(each)
+            if "rule" in each.metadata and getattr(self, each.name) is None:
+                object.__setattr__(self, each.name, each.metadata["rule"](self))
+                found[each.name] = each.metadata["default"]
         object.__setattr__(self, "_derived", found)
 
     @property
@@ -82,22 +94,10 @@ class World(ABC):
         """K, the number of arms."""
 
     @abstractmethod
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         """The (T, K) means of one instance."""
 
-    def ensure_room(self, instances: int = 1, remedy: str = "choose a smaller horizon, or fewer arms") -> None:
-        """Raise a ``ValueError`` if there is not enough memory for the means of so many instances at once.
-
-        Args:
-            instances: how many.
-            remedy: what to do instead.
-        """
-        rounds, arms = int(self.horizon), int(self.n_arms)
-        shape = f"{grouped(rounds)} rounds and {grouped(arms)} arms"
-        what = f"a world of {shape}" if instances == 1 else f"{grouped(instances)} instances of {shape}"
-        ensure_fits(what, instances * (8 * rounds * (arms + BESIDE) + ARM_BYTES * arms), remedy)
-
-    def means(self, rng: np.random.Generator | int | None = None) -> FloatArray:
+    def means(self, rng: np.random.Generator | int | None = None) -> Floats:
         """The (T, K) float64 matrix of means of one instance.
 
         Args:
@@ -105,7 +105,6 @@ class World(ABC):
         """
         if self.random and rng is None:
             raise ValueError(f"{self.name!r} draws its means at random: pass a numpy Generator or a seed")
-        self.ensure_room()
         means = np.asarray(self._means(np.random.default_rng(rng)), dtype=np.float64)
         if means.shape != (wanted := (self.horizon, self.n_arms)):
             raise ValueError(
@@ -113,7 +112,7 @@ class World(ABC):
             )
         return means
 
-    def instance(self, rng: np.random.Generator | int | None = None) -> FloatArray:
+    def instance(self, rng: np.random.Generator | int | None = None) -> Floats:
         """The matrix of :meth:`means` to be read only; a world that keeps one need not copy it."""
         means = self.means(rng)
         means.setflags(write=False)
@@ -143,18 +142,18 @@ class World(ABC):
         """The names of the parameters that this kind of world takes."""
         return tuple(f.name for f in dataclasses.fields(cls) if f.init)
 
-    def _rounds(self, start: int = 0, stop: int | None = None) -> FloatArray:
-        """The paper's 1-based numbers of these rows, of all by default: the one place that converts to them."""
+    def _rounds(self, start: int = 0, stop: int | None = None) -> Floats:
+        """Return the paper's 1-based numbers of these rows, of all by default; worlds of users may use it."""
         return np.arange(start + 1, (self.horizon if stop is None else stop) + 1, dtype=np.float64)
 
-    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Blocks of rounds, as rows and as numbers from 1 on."""
+    def _blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of rounds, as rows and as the paper's 1-based numbers."""
         size = block_size(self.n_arms, BLOCK)
         for start in range(0, self.horizon, size):
             stop = min(start + size, self.horizon)
             yield slice(start, stop), self._rounds(start, stop)
 
-    def _by_blocks(self, formula: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    def _by_blocks(self, formula: Callable[[Floats], Floats]) -> Floats:
         """The (T, K) means by a formula, computed in blocks, so that nothing else takes as much memory as they do.
 
         Args:

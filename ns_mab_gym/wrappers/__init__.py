@@ -4,13 +4,16 @@ Wrappers that extend the observation append to its end, so that they can be stac
 reward in the observation, which reward wrappers do not change.
 """
 
-from .availability import ArmAvailability
-from .delay import DelayedRewards
-from .last_rounds import LastRounds, VectorLastRounds
-from .record_regret import RecordRegret, VectorRecordRegret
-from .regret_as_reward import RegretAsReward, VectorRegretAsReward
-from .standardize import StandardizeReward, VectorStandardizeReward
-from .windowed_statistics import VectorWindowedStatistics, WindowedStatistics
+from .feedback import ArmAvailability, DelayedRewards
+from .observations import LastRounds, VectorLastRounds, VectorWindowedStatistics, WindowedStatistics
+from .rewards import (
+    RecordRegret,
+    RegretAsReward,
+    StandardizeReward,
+    VectorRecordRegret,
+    VectorRegretAsReward,
+    VectorStandardizeReward,
+)
 
 __all__ = [
     "ArmAvailability",

@@ -1,20 +1,24 @@
-"""What a step costs: every agent against a floor of draws, and two threads against one.
-
-The floor is the time that NumPy's vectorised ``Generator.beta`` takes for T × K draws from the posteriors that
-Beta-SWTS meets in the same world: the time of a sampler that does nothing but draw.
-"""
+"""Costs of a step: every agent against a floor of draws, by the size of a run, and with the check of arms."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import statistics
-from time import perf_counter
+import subprocess
+import sys
+from functools import partial
+from time import perf_counter, thread_time
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks._outcome import Outcome
+from benchmarks._common import Outcome, interleaved
+from numba import njit
 
 import ns_mab_gym as nsb
+from ns_mab_gym.play import loop
 
 WORLD = "NSBandit-Abrupt-v0"
 HORIZON, ARMS, REPEATS = 50_000, 10, 9
@@ -57,6 +61,9 @@ MARKS = {
 THREADS_MARK = 1.7
 
 
+FLAT_MARK = 2.0  # times the cost of a step in a longer run
+
+
 def posteriors() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The parameters of every Beta posterior of one run of Beta-SWTS, (T, K) each."""
     run = nsb.simulate(WORLD, "beta-swts", runs=1, record="all")
@@ -78,8 +85,12 @@ def play(words: str, seed: int = 0) -> nsb.Runs:
     return nsb.simulate(WORLD, name, runs=1, seed=seed, n_jobs=1, agent_kwargs=parameters)
 
 
-def marks() -> Outcome:
-    """Measure and print the microseconds per step of every agent, and the ratio to the floor measured in turns."""
+def agents() -> Outcome:
+    """Print the microseconds per step of every agent, its ratio to a floor, and the gain of a second thread.
+
+    The floor is the time that NumPy's vectorised ``Generator.beta`` takes for T × K draws from the posteriors that
+    Beta-SWTS meets in the same world: the time of a sampler that does nothing but draw.
+    """
     a, b = posteriors()
     rng = np.random.default_rng(0)
     for name in MARKS:
@@ -103,11 +114,6 @@ def marks() -> Outcome:
     for name, each in medians.items():
         mark = "" if math.isinf(MARKS[name]) else MARKS[name]
         print(f"  {name:<24} {each['microseconds']:>11.3f} {each['ratio']:>19.3f} {mark:>8}")
-    return Outcome(all(each["ratio"] <= MARKS[name] for name, each in medians.items()), {"agents": medians})
-
-
-def threads() -> Outcome:
-    """Measure and print how much faster two threads are than one."""
 
     def seconds(n_jobs: int) -> float:
         began = perf_counter()
@@ -116,10 +122,114 @@ def threads() -> Outcome:
 
     ratio = statistics.median(seconds(1) / seconds(2) for _ in range(5))
     print(f"  two threads are {ratio:.2f} × as fast as one (at least {THREADS_MARK})")
-    return Outcome(ratio >= THREADS_MARK, {"two_threads": ratio})
+    within = ratio >= THREADS_MARK and all(each["ratio"] <= MARKS[name] for name, each in medians.items())
+    return Outcome(within, {"agents": medians, "two_threads": ratio})
 
 
-def run() -> Outcome:
-    """Run both parts."""
-    single, both = marks(), threads()
-    return Outcome(single.within and both.within, single.figures | both.figures)
+GROWING = ("beta-swts", "gamma-swgts", "sw-ucb", "kl-ucb")
+LONGEST, MEMORY_MARK = 10_000_000, 1.5
+LONG_RUN = f"""
+import resource, ns_mab_gym as nsb
+world = nsb.worlds.Abrupt(horizon={LONGEST})
+run = nsb.simulate(world, "beta-swts", runs=1, n_jobs=1)
+print(run.seconds / {LONGEST}, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+
+
+def nanoseconds(world: nsb.worlds.World, agent: str, **parameters: float | str) -> float:
+    """The least time per step of three runs, after one that loads the compiled loop."""
+    times = [nsb.simulate(world, agent, runs=1, n_jobs=1, agent_kwargs=parameters).seconds for _ in range(4)]
+    return min(times[1:]) / world.horizon * 1e9
+
+
+def growth() -> Outcome:
+    """Print the cost of a step by K, T and τ, and the memory of the longest run."""
+    by_arms = {
+        agent: {str(k): nanoseconds(nsb.worlds.Smooth(horizon=20_000, n_arms=k), agent) for k in (2, 10, 100, 1_000)}
+        for agent in GROWING
+    }
+    sizes = (10_000, 100_000, 1_000_000)
+    horizons = {str(t): nanoseconds(nsb.worlds.Abrupt(horizon=t), "beta-swts") for t in sizes}
+    per_step, gigabytes = map(float, subprocess.check_output([sys.executable, "-c", LONG_RUN], text=True).split())
+    horizons[str(LONGEST)] = per_step * 1e9
+    world = nsb.worlds.Abrupt(horizon=100_000)
+    windows = {str(w): nanoseconds(world, "beta-swts", window=w) for w in (500, 5_000, 50_000)}
+    tables = {f"{agent}, Smooth world, T = 20,000, by K": costs for agent, costs in by_arms.items()}
+    tables |= {"beta-swts, Abrupt world, by T": horizons, "beta-swts, Abrupt world, T = 100,000, by τ": windows}
+    print("growth: ns per step")
+    for title, costs in tables.items():
+        print(f"    {title}: " + "  ".join(f"{int(size):,}: {cost:,.0f}" for size, cost in costs.items()))
+    print(f"  peak memory at T = 10^7: {gigabytes:.2f} GB (below {MEMORY_MARK})")
+    flat = horizons[str(LONGEST)] <= FLAT_MARK * horizons["100000"]
+    figures = {"by_arms": by_arms, "by_horizon": horizons, "by_window": windows, "gigabytes": gigabytes}
+    return Outcome(gigabytes < MEMORY_MARK and flat, figures)
+
+
+SHORT, LONG = 30_000, 300_000
+# The exact forms, the defaults, look back at everything that an arm has paid; their cards say so.
+EFFICIENT = {"raw-ucb": {"grid": "geometric"}, "fewa": {"grid": "geometric"}}
+
+
+def flat() -> Outcome:
+    """Print the cost of a step at two horizons for every agent, in its efficient form where it has one."""
+    ratios = {}
+    print(f"flat: ns per step, Abrupt world, T = {SHORT:,} and {LONG:,}")
+    for name in nsb.agents.names():
+        parameters = EFFICIENT.get(name, {})
+        short, long = (nanoseconds(nsb.worlds.Abrupt(horizon=t), name, **parameters) for t in (SHORT, LONG))
+        ratios[name] = long / short
+        print(f"    {name:<20} {short:8,.0f} {long:8,.0f}  × {ratios[name]:.2f} (at most {FLAT_MARK:g})", flush=True)
+    return Outcome(max(ratios.values()) <= FLAT_MARK, {"ratios": ratios})
+
+
+CHECK = """        if not 0 <= chosen < n_arms or int(chosen) != chosen:
+            return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
+"""
+FAST = ("random", "sw-ucb", "gamma-swgts", "ucb1", "beta-swts", "exp3")  # in which a round takes the least time
+CHECK_REPEATS, CHECK_MARK = 101, 1.02
+
+
+def made(source: str) -> Any:
+    """The compiled loop of this source, for agents on binary rewards."""
+    scope = vars(loop) | {"QUANTILES": False}
+    exec(source, scope)
+    return njit(nogil=True)(FunctionType(scope["_play"].__code__, scope, "played"))
+
+
+def seconds_in(one: Any, name: str) -> float:
+    """The time that one run of an agent takes in a loop, of the processor: other load on the machine does not count."""
+    spent = 0.0
+
+    def timed(*arguments: Any) -> Any:
+        nonlocal spent
+        began = thread_time()
+        played = one(*arguments)
+        spent = thread_time() - began
+        return played
+
+    usual = loop.loop_for
+    loop.loop_for = lambda *_: timed
+    try:
+        nsb.simulate(WORLD, name, runs=1, n_jobs=1)
+    finally:
+        loop.loop_for = usual
+    return spent
+
+
+def arm_check() -> Outcome:
+    """Print the cost of looking at every arm that a rule chooses, for agents whose rounds are short: at most 2 %.
+
+    The same loop is made twice, from its own source, with the check and without it, and both are timed in turns.
+    """
+    source = inspect.getsource(loop._play)
+    assert source.count(CHECK) == 1
+    ratios = {}
+    print(f"arm check: {WORLD}, medians of {CHECK_REPEATS}")
+    for name in FAST:
+        checked, unchecked = made(source), made(source.replace(CHECK, ""))
+        timed = partial(seconds_in, checked, name), partial(seconds_in, unchecked, name)
+        ratios[name] = interleaved(*timed, CHECK_REPEATS).ratio
+        print(f"  {name:<24} × {ratios[name]:.4f}", flush=True)
+    middle = statistics.median(ratios.values())
+    print(f"  median × {middle:.4f} (at most {CHECK_MARK:g})")
+    return Outcome(middle <= CHECK_MARK, {"arm_check": ratios})

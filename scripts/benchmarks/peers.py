@@ -7,7 +7,7 @@ import random
 from time import perf_counter
 
 import numpy as np
-from benchmarks._outcome import Outcome
+from benchmarks._common import Outcome
 
 import ns_mab_gym as nsb
 
@@ -52,7 +52,7 @@ def of_river(rounds: int = 5_000) -> float:
     return (perf_counter() - began) / rounds
 
 
-def run() -> Outcome:
+def peers() -> Outcome:
     """Print how many times as long the others take: the least and the most of three runs."""
     if missing := [name for name in ("pymab", "river") if importlib.util.find_spec(name) is None]:
         print(f"peers: not measured without {' and '.join(missing)}: pip install -e '.[bench]'")

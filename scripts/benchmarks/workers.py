@@ -1,38 +1,128 @@
-"""What handing out work costs: a hundred workers whose units sleep, beside what the model in ``_cost.py`` says.
+"""Handing out work: a hundred workers whose units sleep, beside a small model of the cost of a study on many workers.
 
-The overheads of the model are measured with units that take almost no time, as seconds of processors, which other load
-on the machine hardly changes; then units of 1 ms to 1 s are played and compared with the model. Every task is written
-to a file, as a study does. What a large study would cost is computed by the model from the time of a step and the bytes
-of a unit, which are measured here too.
+Work is handed out in tasks of several units. Three things may take longest, and the longest decides:
+
+- the workers, who share the units;
+- the coordinator, which hands out every task, takes it in and stores it;
+- the cores, where workers and coordinator share those of one machine.
+
+Assumptions: units of a study take the same time; workers are equally fast and there from the beginning; nothing fails;
+the network is not the limit; code is compiled. The overheads are measured with units that take almost no time, as
+seconds of processors, which other load on the machine hardly changes.
 """
 
 from __future__ import annotations
 
-import io
 import logging
+import math
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
+import numpy.typing as npt
 from benchmarks import agents
-from benchmarks._cost import Cost, Overhead, Units, coordinator_share, units_per_task, wall_seconds
-from benchmarks._outcome import Outcome
-from benchmarks._sleeping import Sleeping
+from benchmarks._common import Outcome
+from benchmarks.studies import bytes_of
+from benchmarks.studies import played as simulated
 
-import ns_mab_gym as nsb
-from ns_mab_gym import experiments
-from ns_mab_gym.experiments.progress import Lines
+from ns_mab_gym import parallel
 from ns_mab_gym.files import write_atomically
-from ns_mab_gym.play.cores import usable_cores
-from ns_mab_gym.workforce import Arrived, Crew, dispatch, dispatching
-from ns_mab_gym.workforce.dask_crew import DaskCrew
-from ns_mab_gym.workforce.thread_crew import ThreadCrew
+from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies.store import encode
+from ns_mab_gym.studies.study import Experiment, Study
+from ns_mab_gym.studies.units import units_of
+
+
+class Units(NamedTuple):
+    """The units of a study: their number, the seconds of one on one core, and the bytes that are stored of it."""
+
+    number: int
+    seconds: float
+    size: float
+
+
+class Cost(NamedTuple):
+    """Seconds for every task, for every unit, and for every byte of results."""
+
+    task: float
+    unit: float
+    byte: float
+
+    def of(self, tasks: float, number: float, size: float) -> float:
+        """The seconds of some tasks with this number of units of this size."""
+        return tasks * self.task + number * (self.unit + size * self.byte)
+
+
+class Overhead(NamedTuple):
+    """The cost of a kind of workers beside the work itself.
+
+    Attributes:
+        processor: of the coordinator; Python lets one of its threads compute at a time.
+        writer: of that thread of the coordinator which hands out, takes in, and waits until a result is written.
+        worker: of the workers' processors.
+        queued: the number of tasks that each worker is given at once.
+    """
+
+    processor: Cost
+    writer: Cost
+    worker: Cost
+    queued: int
+
+
+def units_per_task(units: Units, workers: int) -> int:
+    """The number of units in one task, once it is known how long they take."""
+    seconds = parallel.TASK_SECONDS * max(1.0, workers / parallel.MANY_WORKERS)
+    return max(1, math.ceil(min(seconds / units.seconds, parallel.MOST_ITEMS)))
+
+
+def wall_seconds(units: Units, workers: int, overhead: Overhead, cores: float = math.inf) -> float:
+    """The time that a study takes.
+
+    Args:
+        units: its units.
+        workers: their number.
+        overhead: of this kind of workers.
+        cores: the cores that the coordinator and the workers have together, if they are on one machine.
+    """
+
+    def phase(tasks: float, number: float) -> float:
+        processor, writer, worker = (cost.of(tasks, number, units.size) for cost in overhead[:3])
+        return max((number * units.seconds + worker) / workers, processor, writer, (processor + worker) / cores)
+
+    return units.seconds + sum(phase(tasks, number) for tasks, number in _phases(units, workers, overhead.queued))
+
+
+def _phases(units: Units, workers: int, queued: int) -> Iterator[tuple[float, float]]:
+    """The number of tasks and of their units: while tasks grow, then for a long time, and in the end.
+
+    Tasks double until they are large enough, or as large as a worker's share in what is left. In the end each takes
+    such a share, so that all workers end together: the logarithm counts how often that share can be taken away until
+    single units are left.
+    """
+    left, most, size = float(units.number), units_per_task(units, workers), 1
+    while size < most and left > 2 * workers * size:
+        number = min(left, workers * queued * size)
+        yield number / size, number
+        left, size = left - number, min(most, 2 * size)
+    last = min(left, 2.0 * workers * size)
+    yield (left - last) / size, left - last
+    share = max(1.0, last / (2 * workers))
+    yield min(last, 2 * workers * (1 + math.log(share))), last
+
+
+def coordinator_share(units: Units, workers: int, overhead: Overhead) -> float:
+    """The part of its time that the coordinator is busy while all workers are; above 1 it holds them up."""
+    number = units_per_task(units, workers)
+    processor, writer, worker = (cost.of(1, number, units.size) for cost in overhead[:3])
+    return max(processor, writer) * workers / (number * units.seconds + worker)
+
 
 WORKERS, PROCESSES = 100, 4
 SLEEPS = (Units(300_000, 0.001, 300), Units(50_000, 0.01, 2_000), Units(6_000, 0.1, 20_000), Units(1_000, 1.0, 80_000))
@@ -43,155 +133,120 @@ STUDY_RUNS, RUNS_PER_UNIT, HORIZON = 30_000_000, 25, 50_000
 MARK = 2.0  # the model may be so many times too high or too low
 
 
-class Measured(NamedTuple):
-    """What playing some units took.
-
-    Attributes:
-        tasks: how many there were.
-        wall: seconds on the clock.
-        processor: seconds of the processors of this process.
-        writer: seconds of the thread that hands out, takes in and writes, those in which it waits for the disk too.
-        worker: seconds of the processors of the workers' processes.
-    """
-
-    tasks: int
-    wall: float
-    processor: float
-    writer: float
-    worker: float
+def sleep(seconds: float, size: int, item: int) -> bytes:
+    """Occupy a worker and no core for some seconds; returns a result of this size."""
+    time.sleep(seconds)
+    return bytes(size)
 
 
 @contextmanager
-def hundred(kind: str) -> Iterator[Crew]:
-    """A hundred workers: threads of this process, or those of four processes of a Dask cluster."""
+def hundred(kind: str) -> Iterator[tuple[parallel.Pool, Callable[[], float]]]:
+    """A hundred workers, threads of this process or of four of a Dask cluster, and the seconds of other processors."""
     if kind == "threads":
-        with ThreadCrew(WORKERS) as crew:
-            yield crew
+        with parallel.executor("threads", WORKERS) as pool:
+            yield pool, lambda: 0.0
         return
     import distributed
 
-    per_process = WORKERS // PROCESSES
     options = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    threads = WORKERS // PROCESSES
     with (
-        distributed.LocalCluster(n_workers=PROCESSES, threads_per_worker=per_process, **options) as cluster,
+        distributed.LocalCluster(n_workers=PROCESSES, threads_per_worker=threads, **options) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
+        parallel.executor(client) as pool,
     ):
-        yield DaskCrew(client)
+        yield pool, lambda: float(sum(client.run(time.process_time).values()))
 
 
-def played(crew: Crew, units: Units, most: int = dispatching.MOST_ITEMS) -> Measured:
-    """Play units that sleep, and write a file for each task."""
+def played(
+    pool: parallel.Pool, elsewhere: Callable[[], float], units: Units, most: int = parallel.MOST_ITEMS
+) -> tuple[int, list[float]]:
+    """Play units that sleep, and write a file for each task.
 
-    def elsewhere() -> float:
-        return float(sum(crew.everywhere(time.process_time).values()))
+    Returns the number of tasks, and the seconds on the clock, of the coordinator's processor, of its writing thread
+    with its waiting for the disk, and of the workers' processors.
+    """
 
-    tasks, writing = 0, 0.0
-    job = Sleeping(units.seconds, int(units.size))
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(dispatching, "MOST_ITEMS", most):
-        before = np.array([time.perf_counter(), time.process_time(), time.thread_time(), elsewhere()])
-        for each in dispatch(crew, job, range(units.number)):
-            assert isinstance(each, Arrived)
-            writing -= time.perf_counter() - time.thread_time()
-            write_atomically(Path(folder) / str(tasks % 100), each.content)
-            writing += time.perf_counter() - time.thread_time()
+    def clocks() -> npt.NDArray[np.float64]:
+        return np.array([time.perf_counter(), time.process_time(), time.thread_time() + waited, elsewhere()])
+
+    tasks, waited = 0, 0.0
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(parallel, "MOST_ITEMS", most):
+        before = clocks()
+        job = partial(sleep, units.seconds, int(units.size))
+        for each in parallel.map_unordered(pool, job, range(units.number)):
+            assert isinstance(each, parallel.Done)
+            began = time.perf_counter() - time.thread_time()
+            write_atomically(Path(folder) / str(tasks % 100), b"".join(each.results))
+            waited += time.perf_counter() - time.thread_time() - began
             tasks += 1
-        after = np.array([time.perf_counter(), time.process_time(), time.thread_time(), elsewhere()])
-    wall, processor, thread, worker = (after - before).tolist()
-    return Measured(tasks, wall, processor, thread + writing, worker)
+        return tasks, (clocks() - before).tolist()
 
 
-def overhead_of(crew: Crew) -> Overhead:
+def overhead_of(pool: parallel.Pool, elsewhere: Callable[[], float]) -> Overhead:
     """The overheads of a kind of workers: sums that tasks, units and bytes take part in to different degrees."""
-    runs = [(units, played(crew, units, most)) for units, most in PROBES]
-    parts = np.array([(run.tasks, units.number, units.number * units.size) for units, run in runs], dtype=float)
-    costs = np.linalg.solve(parts, np.array([run[2:] for _, run in runs])).T
-    return Overhead(*(Cost(*np.maximum(cost, 0).tolist()) for cost in costs), queued=crew.queued)
+    runs = [(units, *played(pool, elsewhere, units, most)) for units, most in PROBES]
+    parts = np.array([(tasks, units.number, units.number * units.size) for units, tasks, _ in runs], dtype=float)
+    costs = np.linalg.solve(parts, np.array([seconds[1:] for *_, seconds in runs])).T
+    return Overhead(*(Cost(*np.maximum(cost, 0).tolist()) for cost in costs), queued=pool.queued)
 
 
-def compared(crew: Crew, overhead: Overhead) -> list[dict[str, float]]:
-    """Units of several lengths: what they took, what they would take without overhead, and what the model says."""
+def measured(kind: str) -> tuple[Overhead, list[dict[str, float]]]:
+    """The overheads of a kind of workers, and units of several lengths: measured, without overhead, by the model."""
     rows = []
-    for units in SLEEPS:
-        run = played(crew, units)
-        model = wall_seconds(units, WORKERS, overhead, usable_cores())
-        ideal = units.number * units.seconds / WORKERS
-        row = units._asdict() | {"tasks": run.tasks, "wall": run.wall, "ideal": ideal, "model": model}
-        print(
-            f"    {units.number:>7,} units of {units.seconds:5.3f} s: {run.tasks:>5,} tasks {run.wall:6.2f} s, "
-            f"model {model:6.2f} s ({model / run.wall - 1:+.0%}), {units.number / run.wall:>8,.0f} units/s, "
-            f"efficiency {ideal / run.wall:.0%}, {run.writer / run.tasks * 1e3:.2f} ms of the writer per task",
-            flush=True,
-        )
-        rows.append(row)
-    return rows
+    with hundred(kind) as (pool, elsewhere):
+        played(pool, elsewhere, Units(500, 0.01, 100))
+        overhead = overhead_of(pool, elsewhere)
+        for what, cost in zip(overhead._fields, overhead[:3], strict=False):
+            print(f"  {kind}, {what}: {cost.task * 1e3:.2f} ms per task, {cost.unit * 1e6:.1f} µs per unit, ", end="")
+            print(f"{cost.byte * 1e9:.1f} ms per MB")
+        for units in SLEEPS:
+            tasks, (wall, *_) = played(pool, elsewhere, units)
+            model = wall_seconds(units, WORKERS, overhead, parallel.usable_cores())
+            ideal = units.number * units.seconds / WORKERS
+            rows.append(units._asdict() | {"tasks": tasks, "wall": wall, "ideal": ideal, "model": model})
+            print(f"    {units.number:>7,} units of {units.seconds:5.3f} s: {tasks:>5,} tasks, ", end="")
+            print(f"{wall:6.2f} s, model {model:6.2f} s, efficiency {ideal / wall:.0%}", flush=True)
+    return overhead, rows
 
 
-def step() -> float:
-    """The seconds of a step on one core, the mean of all agents of the benchmark of agents."""
-
-    def seconds(name: str, seed: int) -> float:
-        began = time.process_time()
-        return min(agents.play(name, seed).seconds, time.process_time() - began)  # whatever others do on the machine
-
-    best = [min(seconds(name, seed) for seed in range(4)) for name in agents.MARKS]
-    return statistics.mean(best) / agents.HORIZON
-
-
-def stored() -> float:
-    """The bytes that are stored of a unit of 25 runs."""
-    world = experiments.WorldEntry.of(agents.WORLD, horizon=HORIZON)
-    players = tuple(map(experiments.AgentEntry.of, ("beta-swts", "sw-ucb", "ser4", "rexp3")))
-    study = experiments.Study("Bytes", (experiments.Experiment(worlds=(world,), agents=players, runs=RUNS_PER_UNIT),))
-    with tempfile.TemporaryDirectory() as folder:
-        with experiments.Store(folder, experiments.code_versions(print)) as store:
-            experiments.run(study, store, nsb.simulate, Lines(io.StringIO()))
-        files = [each for each in (Path(folder) / "units").rglob("*") if each.is_file()]
-        return sum(each.stat().st_size for each in files) / len(players)
+def stored_bytes() -> float:
+    """The bytes that are stored of a unit of 25 runs, the mean of four agents."""
+    world = WorldSpec.of(agents.WORLD, horizon=HORIZON)
+    players = tuple(map(AgentSpec.of, ("beta-swts", "sw-ucb", "ser4", "rexp3")))
+    units = units_of(Study("bytes", (Experiment(worlds=(world,), agents=players, runs=RUNS_PER_UNIT),)))
+    return statistics.mean(bytes_of(encode(unit, simulated(unit))) for unit in units)
 
 
 def study(overhead: Overhead) -> dict[str, Any]:
-    """What the largest study would cost, by the model."""
-    seconds, size = step(), stored()
+    """The cost of a study that is too large for one machine, by the model."""
     steps = RUNS_PER_UNIT * HORIZON
-    units = Units(STUDY_RUNS // RUNS_PER_UNIT, steps * seconds, size)
-    rows = {
-        str(workers): {
+    least = [min(agents.play(name, seed).seconds for seed in range(4)) for name in agents.MARKS]
+    step = statistics.mean(least) / agents.HORIZON
+    units = Units(STUDY_RUNS // RUNS_PER_UNIT, steps * step, stored_bytes())
+    rows: dict[str, dict[str, float]] = {}
+    for workers in STUDY_WORKERS:
+        wall = wall_seconds(units, workers, overhead)
+        rows[str(workers)] = row = {
             "units_per_task": units_per_task(units, workers),
-            "hours": wall_seconds(units, workers, overhead) / 3600,
+            "hours": wall / 3600,
             "coordinator": coordinator_share(units, workers, overhead),
-            "megabytes_per_second": units.number * size / wall_seconds(units, workers, overhead) / 1e6,
+            "megabytes_per_second": units.number * units.size / wall / 1e6,
         }
-        for workers in STUDY_WORKERS
-    }
-    print(f"  {STUDY_RUNS:,} runs of {HORIZON:,} rounds: {seconds * 1e6:.2f} µs per step, {units.seconds:.2f} s and")
-    print(f"  {size / 1e3:.0f} kB per unit, {units.number * units.seconds / 3600:,.0f} hours of a core")
-    for workers, row in rows.items():
         print(f"    {workers:>5} workers: {row['hours']:7.1f} h, coordinator {row['coordinator']:.0%} busy")
-    return {
-        "runs": STUDY_RUNS,
-        "rounds": HORIZON,
-        "agents": len(agents.MARKS),
-        "steps": steps,
-        **units._asdict(),
-        "workers": rows,
-    }
+    about = {"runs": STUDY_RUNS, "rounds": HORIZON, "agents": len(agents.MARKS), "steps": steps}
+    return about | units._asdict() | {"workers": rows}
 
 
-def run() -> Outcome:
-    """Measure both kinds of workers, compare them with the model, and let the model say what a large study costs."""
-    print(f"workers: {WORKERS} of them on {usable_cores()} cores, units that sleep")
-    figures: dict[str, Any] = {"workers": WORKERS, "cores": usable_cores(), "kinds": {}}
+def workers() -> Outcome:
+    """Measure both kinds of workers, compare them with the model, and compute the cost of a large study."""
+    cores = parallel.usable_cores()
+    print(f"workers: {WORKERS} of them on {cores} cores, units that sleep")
+    figures: dict[str, Any] = {"workers": WORKERS, "cores": cores, "kinds": {}}
     for kind in ("threads", "dask"):
-        with hundred(kind) as crew:
-            played(crew, Units(500, 0.01, 100))
-            overhead = overhead_of(crew)
-            for what, cost in zip(overhead._fields, overhead[:3], strict=False):
-                print(
-                    f"  {kind}, {what}: {cost.task * 1e3:.2f} ms per task, {cost.unit * 1e6:.1f} µs per unit, ", end=""
-                )
-                print(f"{cost.byte * 1e9:.1f} ms per MB")
-            costs = {what: cost._asdict() for what, cost in zip(overhead._fields, overhead[:3], strict=False)}
-            figures["kinds"][kind] = {"overhead": costs, "rows": compared(crew, overhead)}
+        overhead, rows = measured(kind)
+        costs = {what: cost._asdict() for what, cost in zip(overhead._fields, overhead[:3], strict=False)}
+        figures["kinds"][kind] = {"overhead": costs, "rows": rows}
     figures["study"] = study(overhead)
     ratios = [row["model"] / row["wall"] for kind in figures["kinds"].values() for row in kind["rows"]]
     return Outcome(all(1 / MARK <= ratio <= MARK for ratio in ratios), figures)

@@ -12,7 +12,7 @@ from numba import njit
 
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import act, observe
-from ns_mab_gym.agents.parts.active import ActiveAgent
+from ns_mab_gym.agents.detecting import ActiveAgent
 
 
 @pytest.fixture(scope="session")
@@ -79,13 +79,17 @@ def count_acts() -> Callable[..., Any]:
     return _count_acts
 
 
-@njit
 def _observe_all(state, arms, rewards):
     for t in range(arms.size):
         observe(state, arms[t], rewards[t])
 
 
+_compiled_observe_all = njit(_observe_all)
+
+
 @pytest.fixture(scope="session")
 def observe_all() -> Callable[..., Any]:
-    """A compiled function that shows a state many rounds: (state, arms, rewards)."""
-    return _observe_all
+    """A function that shows a state many rounds, (state, arms, rewards): compiled where that pays."""
+    return lambda state, arms, rewards: (_observe_all if arms.size < 20_000 else _compiled_observe_all)(
+        state, arms, rewards
+    )

@@ -13,7 +13,6 @@ from scipy import special, stats
 from winning import agreement, winning_chances
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.knowledge import Knowledge
 
 ACTS = 100_000
 K = 3
@@ -67,14 +66,6 @@ def exact_posterior(played: Sequence[Round], depth: int, split: float) -> npt.ND
     return posterior / posterior.sum()
 
 
-def test_there_are_as_many_partitions_as_the_recursion_says():
-    """1, 2, 5, 26, 677: a(d) = a(d − 1)² + 1; and their prior adds up to 1."""
-    for depth, number in enumerate((1, 2, 5, 26, 677)):
-        priors = [prior for _, prior in partitions(0, depth, 0.3)]
-        assert len(priors) == number
-        assert sum(priors) == pytest.approx(1, rel=1e-12)
-
-
 @pytest.mark.parametrize("split", [0.5, 1 / 3])
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
 def test_the_level_posterior_is_that_over_all_partitions(depth, split):
@@ -85,12 +76,6 @@ def test_the_level_posterior_is_that_over_all_partitions(depth, split):
             agent = told(played[:rounds], depth, split)
             exact = exact_posterior(played[:rounds], depth, split)
             np.testing.assert_allclose(agent.level_posterior(), exact, rtol=1e-11)
-
-
-@pytest.mark.parametrize("rounds", [1, 5, 8, 11, 12, 15])
-def test_the_level_posterior_of_a_tree_of_sixteen_rounds(rounds):
-    played = history(rounds, seed=rounds)
-    np.testing.assert_allclose(told(played, 4).level_posterior(), exact_posterior(played, 4, 0.5), rtol=1e-11)
 
 
 def log_weighted(played: Sequence[Round], start: int, depth: int) -> float:
@@ -181,29 +166,20 @@ def test_forgetting_one_arm():
 @pytest.mark.parametrize(
     ("horizon", "depth"), [(1, 0), (2, 1), (3, 2), (50, 6), (50_000, 16), (65_536, 16), (65_537, 17), (10**6, 20)]
 )
-@pytest.mark.parametrize("breakpoints", [None, 0, 1])
-def test_tuning(horizon, depth, breakpoints):
-    agent = agents.make("active-ptw", 10, horizon, knowledge=Knowledge(breakpoints=breakpoints))
+def test_tuning(horizon, depth):
+    agent = agents.make("active-ptw", 10, horizon)
     assert (agent.depth, agent.split) == (depth, 0.5)
-    for _ in range(5):
-        agent.observe(agent.act(), 1.0)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "words"),
+    ("parameters", "words"),
     [
-        (
-            {"depth": -1},
-            ValueError,
-            "depth must be an integer of at least 0, got -1; log2 of the number of rounds",
-        ),
-        ({"depth": 2.5}, TypeError, "depth must be an integer of at least 0, got 2.5; .*, 16 at T = 50 000"),
-        ({"depth": 63}, ValueError, "depth must be at most 62, got 63; log2 of the number of rounds"),
-        ({"split": 0}, ValueError, "split must be a finite number above 0, got 0"),
-        ({"split": 1.0}, ValueError, "split must lie between 0 and 1, both excluded, got 1.0"),
-        ({"split": "half"}, TypeError, "split must be a finite number above 0, got 'half'"),
+        ({"depth": -1}, "depth must be an integer of at least 0, got -1; log2 of the number of rounds"),
+        ({"depth": 63}, "depth must be at most 62, got 63; log2 of the number of rounds"),
+        ({"split": 0}, "split must be a finite number above 0, got 0"),
+        ({"split": 1.0}, "split must lie between 0 and 1, both excluded, got 1.0"),
     ],
 )
-def test_bad_parameters(parameters, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_parameters(parameters, words):
+    with pytest.raises(ValueError, match=words):
         agents.make("active-ptw", 3, 1_000, **parameters)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.kernel import ALL, forget, watch
+from ns_mab_gym.agents.core.kernel import forget, watch
 from ns_mab_gym.agents.core.knowledge import Knowledge
-from ns_mab_gym.agents.parts import adwin
-from ns_mab_gym.agents.parts.adwin import ADWIN
+from ns_mab_gym.agents.parts import detectors
 from ns_mab_gym.agents.parts.alarms import alarms_in
+from ns_mab_gym.agents.parts.detectors import ADWIN
 
 DELTA = 1e-4
 
@@ -71,30 +71,9 @@ def test_alarms_are_those_of_the_definition(cut, every, per_row):
     assert alarms >= 4
 
 
-@pytest.mark.parametrize("per_row", [2, 5])
-def test_the_histogram_holds_the_sums_of_its_buckets(per_row):
-    values = np.random.default_rng(1).random(777)
-    state = ADWIN(delta=1e-100, per_row=per_row).new_state(1)
-    for value in values:
-        watch(state, 0, value)
-    assert state.filled.max() <= per_row
-    place = 0
-    held = []
-    for row in range(state.filled.shape[1] - 1, -1, -1):
-        for j in range(state.filled[0, row]):
-            held.append(2**row)
-            assert state.buckets[0, row, j] == pytest.approx(values[place : place + 2**row].sum())
-            place += 2**row
-    assert place == 777
-    for n in range(777):
-        sizes(n, per_row)  # one by one, so that they are not nested too deeply
-    assert held == list(sizes(777, per_row))
-    assert state.totals[0].tolist() == pytest.approx([777, values.sum(), (values**2).sum()])
-
-
 def test_a_full_histogram_forgets_its_oldest_bucket(monkeypatch):
     """With room for 2 · (2³ − 1) samples it holds the latest, and its totals are theirs."""
-    monkeypatch.setattr(adwin, "LONGEST", 14)
+    monkeypatch.setattr(detectors, "LONGEST", 14)
     values = np.random.default_rng(2).random(100)
     state = ADWIN(delta=1e-100, per_row=2).new_state(1)
     assert state.filled.shape == (1, 3)
@@ -103,18 +82,6 @@ def test_a_full_histogram_forgets_its_oldest_bucket(monkeypatch):
     held = int((state.filled[0] * 2 ** np.arange(3)).sum())
     assert 7 <= held <= 14
     assert state.totals[0, :2].tolist() == pytest.approx([held, values[-held:].sum()])
-
-
-def test_after_forgetting_all_nothing_is_left():
-    detector = ADWIN(delta=0.1)
-    state, new = detector.new_state(2), detector.new_state(2)
-    for t in range(100):
-        watch(state, t % 2, 0.5)
-    forget(state, 0)
-    assert state.totals[:, 0].tolist() == [0, 50]
-    forget(state, ALL)
-    for mine, other in zip(state[:3], new[:3], strict=True):
-        np.testing.assert_array_equal(mine, other)
 
 
 def test_the_level_by_hand():

@@ -13,18 +13,16 @@ from ns_mab_gym.agents import Knowledge
 
 
 @pytest.mark.parametrize("name", HOUSE)
-def test_an_agent_equals_itself_alone_and_can_be_a_key(name):
-    """Two agents with the same parameters know different things once they have played."""
+def test_an_agent_equals_itself_alone_and_takes_parameters_by_name(name):
+    """Two agents with the same parameters know different things once they have played.
+
+    A number without a name cannot be taken for another parameter, and parameters can be added.
+    """
     agent = example_agent(name)
     twin = agent.clone()
     assert agent == agent
     assert (agent == twin) is False
     assert {agent: 1, twin: 2} == {twin: 2, agent: 1}
-
-
-@pytest.mark.parametrize("name", HOUSE)
-def test_parameters_other_than_the_arms_are_given_by_name(name):
-    """So that a number without a name cannot be taken for another parameter, and parameters can be added."""
     given = inspect.signature(agents.kind(name)).parameters.values()
     assert [each.name for each in given if each.kind is not each.KEYWORD_ONLY] == ["n_arms"]
 

@@ -7,6 +7,7 @@ import pytest
 from examples import HOUSE, WINDOWED
 
 from ns_mab_gym import agents
+from ns_mab_gym.agents.core.arguments import LARGEST_REWARD
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 
 HINTS = dict.fromkeys(WINDOWED, r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000") | {
@@ -15,20 +16,17 @@ HINTS = dict.fromkeys(WINDOWED, r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 
 
 
 @pytest.mark.parametrize("name", WINDOWED)
+def test_every_window(name):
+    with pytest.raises(ValueError, match="window must be a positive integer, got 0" + HINTS[name]):
+        agents.make(name, 3, 1_000, window=0)
+
+
 @pytest.mark.parametrize(
-    ("window", "error", "words"),
-    [
-        (0, ValueError, "window must be a positive integer, got 0"),
-        (-3, ValueError, "window must be a positive integer, got -3"),
-        (2.5, TypeError, "window must be a positive integer, got 2.5"),
-        (True, TypeError, "window must be a positive integer, got True"),
-        ("long", TypeError, "window must be a positive integer, got 'long'"),
-        (None, TypeError, "window must be a positive integer, got None"),
-    ],
+    ("window", "error"), [(-3, ValueError), (2.5, TypeError), (True, TypeError), ("long", TypeError), (None, TypeError)]
 )
-def test_windows(name, window, error, words):
-    with pytest.raises(error, match=words + HINTS[name]):
-        agents.make(name, 3, 1_000, window=window)
+def test_windows(window, error):
+    with pytest.raises(error, match=f"window must be a positive integer, got {window!r}; the paper suggests"):
+        agents.make("sw-ucb", 3, 1_000, window=window)
 
 
 @pytest.mark.parametrize(
@@ -40,12 +38,7 @@ def test_windows(name, window, error, words):
             ValueError,
             r"gamma must be a finite number above 0, got 0; the paper takes min\(",
         ),
-        ("gamma-swgts", {"gamma": -1.0}, ValueError, r"gamma must be a finite number above 0, got -1.0; the paper"),
-        ("gamma-swgts", {"gamma": float("nan")}, ValueError, "gamma must be a finite number above 0, got nan"),
-        ("gamma-swgts", {"gamma": float("inf")}, ValueError, "gamma must be a finite number above 0, got inf"),
-        ("gamma-swgts", {"gamma": "high"}, TypeError, "gamma must be a finite number above 0, got 'high'"),
         ("rexp3", {"batch": 5, "gamma": 0.0}, ValueError, "gamma must be a finite number above 0, got 0.0"),
-        ("rexp3", {"batch": 5, "gamma": -0.2}, ValueError, "gamma must be a finite number above 0, got -0.2"),
         ("rexp3", {"batch": 5, "gamma": 1.5}, ValueError, r"gamma must lie in \[0, 1\], got 1.5"),
         ("rexp3", {"batch": 0, "gamma": 0.5}, ValueError, "batch must be a positive integer, got 0"),
         ("sw-ucb", {"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
@@ -67,14 +60,29 @@ def test_parameters(name, parameters, error, words):
         agents.make(name, 3, 1_000, **parameters)
 
 
-@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize("n_arms", [0, 1, -4, 2.0, "ten"])
-def test_numbers_of_arms(name, n_arms, example):
-    with pytest.raises((ValueError, TypeError), match="n_arms must be an integer of at least 2, got "):
-        agents.make(name, n_arms, 1_000)
-    parameters = {k: v for k, v in example(name).parameters.items() if k != "n_arms"}
-    with pytest.raises((ValueError, TypeError), match="n_arms must be an integer of at least 2, got "):
-        agents.kind(name)(n_arms, **parameters)
+def test_numbers_of_arms(n_arms):
+    for make in (lambda: agents.make("ts", n_arms, 1_000), lambda: agents.TS(n_arms)):
+        with pytest.raises((ValueError, TypeError), match="n_arms must be an integer of at least 2, got "):
+            make()
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_every_agent_refuses_what_is_no_arm_or_no_reward_and_keeps_nothing_of_it(name, example):
+    agent, other = example(name, 3), example(name, 3)
+    with pytest.raises(ValueError, match="n_arms must be an integer of at least 2, got 1"):
+        agents.kind(name)(**agent.parameters | {"n_arms": 1})
+    for each in (agent, other):
+        each.reset(seed=1)
+    with pytest.raises(ValueError, match="an arm must be an integer from 0 to 2, got 3"):
+        agent.observe(3, 1.0)
+    with pytest.raises(UnsuitableRewardsError, match="a reward must be a finite number, got nan"):
+        agent.observe(1, float("nan"))
+    if agent.accepts != "real":
+        with pytest.raises(UnsuitableRewardsError, match=f"{name} takes rewards .*, got a reward of 1.5; use gamma"):
+            agent.observe(1, 1.5)
+    for key, value in other.state_dict().items():
+        np.testing.assert_array_equal(agent.state_dict()[key], value)
 
 
 @pytest.mark.parametrize("horizon", [0, -5, 2.5])
@@ -87,7 +95,6 @@ def test_horizons(horizon):
     ("given", "words"),
     [
         ("beta-swt", r"unknown agent 'beta-swt'; did you mean 'beta-swts'\?"),
-        ("rexp", r"unknown agent 'rexp'; did you mean 'rexp3'\?"),
         ("kl_ucb", r"unknown agent 'kl_ucb'; did you mean 'kl-ucb'\?"),
         ("BetaSWTS", r"unknown agent 'BetaSWTS'; "),
         ("zzz", r"unknown agent 'zzz'; choose one of 'beta-swts', 'gamma-swgts', .*'oracle'"),
@@ -105,8 +112,6 @@ def test_unknown_agents(given, words):
     ("name", "parameter", "words"),
     [
         ("beta-swts", "windw", r"agent 'beta-swts' has no parameter 'windw'; did you mean 'window'\? it takes"),
-        ("gamma-swgts", "gama", r"agent 'gamma-swgts' has no parameter 'gama'; did you mean 'gamma'\? it takes"),
-        ("rexp3", "batches", r"agent 'rexp3' has no parameter 'batches'; did you mean 'batch'\? it takes"),
         ("ts", "window", r"agent 'ts' has no parameter 'window'; it takes binarize"),
         ("ser4", "window", r"agent 'ser4' has no parameter 'window'; it takes binarize, delta, epsilon, phi, factor"),
     ],
@@ -121,32 +126,24 @@ def test_an_unknown_attribute_of_the_package():
         _ = agents.UCB1000
 
 
-@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize(
     ("arm", "error"), [(3, ValueError), (-1, ValueError), (10**20, ValueError), (1.0, TypeError), ("1", TypeError)]
 )
-def test_arms_out_of_range(name, arm, error, example):
-    agent = example(name, 3)
+def test_arms_out_of_range(arm, error, example):
     with pytest.raises(error, match=f"an arm must be an integer from 0 to 2, got {arm!r}"):
-        agent.observe(arm, 1.0)
-    assert agent.state_dict().keys() == example(name, 3).state_dict().keys()
+        example("ts", 3).observe(arm, 1.0)
 
 
-@pytest.mark.parametrize("name", HOUSE)
-@pytest.mark.parametrize("reward", [float("nan"), float("inf"), -float("inf"), np.float32("nan")])
 @pytest.mark.parametrize("binarize", [False, True])
-def test_rewards_that_are_no_numbers(name, reward, binarize, example):
-    """And nothing of them stays in the agent's memory."""
-    agent, other = (example(name, 3, binarize=binarize) for _ in range(2))
-    agent.reset(seed=1)
-    other.reset(seed=1)
-    with pytest.raises(UnsuitableRewardsError, match=f"a reward must be a finite number, got {float(reward)}"):
-        agent.observe(1, reward)
-    for key, value in other.state_dict().items():
-        np.testing.assert_array_equal(agent.state_dict()[key], value)
+@pytest.mark.parametrize(
+    "reward", [float("nan"), np.float32("nan"), -float("inf"), 1.1 * LARGEST_REWARD, -1e308, 10**400, "1", None, [1.0]]
+)
+def test_rewards_that_are_no_numbers(reward, binarize, example):
+    with pytest.raises(UnsuitableRewardsError, match=r"a reward must (be a finite number|lie between .*), got"):
+        example("gamma-swgts", 3, binarize=binarize).observe(1, reward)
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("name", ["ts", "kl-ucb", "sw-ucb"])
 @pytest.mark.parametrize("reward", [0.5, -0.1, 1.5, 2.0])
 def test_rewards_that_an_agent_cannot_take(name, reward, example):
     agent = example(name, 3)

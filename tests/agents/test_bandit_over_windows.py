@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym import agents
 from ns_mab_gym.agents.bandit_over_windows import window_grid
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 
@@ -68,17 +68,6 @@ def test_the_tuning_by_hand():
     assert given.gamma == pytest.approx(math.sqrt(6 * math.log(6) / ((math.e - 1) * 500)), rel=1e-12)
 
 
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])
-def test_the_tuning_at_the_ends(n_arms, horizon):
-    agent = agents.make("bandit-over-windows", n_arms, horizon)
-    assert 1 <= agent.block <= horizon
-    assert 0 <= agent.gamma <= 1
-    assert agent.state.windows[-1] == agent.block
-    for t in range(60):
-        agent.observe(agent.act(), float(t % 2))
-
-
 def test_a_block_that_nobody_asked_for_has_the_longest_window_and_teaches_nothing():
     agent = agents.BanditOverWindows(2, block=10, gamma=0.5)
     agent.reset(seed=1)
@@ -101,31 +90,6 @@ def test_a_blocks_reward_is_clipped():
         assert agent.state.weights.plain.max() == pytest.approx(factor, rel=1e-12)
 
 
-def test_it_learns_the_window_on_a_stationary_bandit():
-    """Means 0.1 and 0.9, T = 20 000, the last fifth, 40 runs, four standard errors.
-
-    The share of the better arm in a block with each window is that of SW-UCB alone, from 400 blocks each. With x_j the
-    mean reward that it gives, weights after i blocks are exp(γ i x_j/J), as long as they are close to their means.
-    """
-    agent = agents.make("bandit-over-windows", 2, 20_000)
-    still = worlds.Stationary(mu=(0.1, 0.9), horizon=agent.block)
-    alone = [
-        simulate(still, "sw-ucb", runs=400, record="all", agent_kwargs={"window": int(w)}) for w in agent.state.windows
-    ]
-    shares = np.array([(run.arms == 1).mean() for run in alone])
-    expected = []
-    for block in range(80, 100):
-        weights = np.exp(agent.gamma / 7 * block * (0.1 + 0.8 * shares))
-        expected.append(((1 - agent.gamma) * weights / weights.sum() + agent.gamma / 7) @ shares)
-    run = simulate(
-        worlds.Stationary(mu=(0.1, 0.9), horizon=20_000), "bandit-over-windows", runs=40, seed=1, record="all"
-    )
-    observed = (run.arms[:, -4_000:] == 1).mean(axis=1)
-    error = observed.std(ddof=1) / math.sqrt(40)
-    assert abs(observed.mean() - np.mean(expected)) < 4 * error
-    assert observed.mean() > shares.mean() + 4 * error  # uniform draws would do no better than this
-
-
 def test_the_rewards_that_the_base_takes():
     agent = agents.BanditOverWindows(2, block=10, gamma=0.5, base="beta-swts")
     with pytest.raises(UnsuitableRewardsError, match=r"beta-swts takes rewards that are 0 or 1, got a reward of 0\.5"):
@@ -141,19 +105,16 @@ def test_one_way_to_write_the_base():
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "message"),
+    ("given", "message"),
     [
-        ({"block": 0}, ValueError, r"block must be a positive integer, got 0; .*707"),
-        ({"gamma": 1.5}, ValueError, r"gamma must lie in \[0, 1\], got 1.5"),
-        ({"base": "ts"}, ValueError, "unknown base 'ts'; choose one of 'sw-ucb', 'beta-swts'"),
-        ({"base": "sw-ucp"}, ValueError, "unknown base 'sw-ucp'; did you mean 'sw-ucb'?"),
-        ({"base": "sw-ucb(window=3)"}, TypeError, "base 'sw-ucb' has no parameter 'window'; it takes xi"),
-        ({"base": "beta-swts(xi=3)"}, TypeError, "base 'beta-swts' has no parameter 'xi'; it takes none"),
-        ({"base": "sw-ucb(xi=-1)"}, ValueError, "xi must be a finite number above 0, got -1"),
-        ({"base": "sw-ucb(xi=1"}, ValueError, "base must be a name, with options in brackets"),
-        ({"base": 3}, TypeError, "base must be a name, with options in brackets if it has any"),
+        ({"block": 0}, r"block must be a positive integer, got 0; .*707"),
+        ({"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
+        ({"base": "ts"}, "unknown base 'ts'; choose one of 'sw-ucb', 'beta-swts'"),
+        ({"base": "sw-ucp"}, "unknown base 'sw-ucp'; did you mean 'sw-ucb'?"),
+        ({"base": "sw-ucb(xi=-1)"}, "xi must be a finite number above 0, got -1"),
+        ({"base": "sw-ucb(xi=1"}, "base must be a name, with options in brackets"),
     ],
 )
-def test_bad_input(given, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_input(given, message):
+    with pytest.raises(ValueError, match=message):
         agents.BanditOverWindows(K, **({"block": 10, "gamma": 0.5} | given))

@@ -14,7 +14,7 @@ from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
 
 KNOW_THE_WORLD = {"oracle", "oracle-restart"}
 BLIND = [name for name in HOUSE if name not in KNOW_THE_WORLD]
-SIZES = [(2, 1), (2, 2), (10, 1), (200, 3), (10, 50), (2, 50_000), (10, 50_000), (200, 50_000), (10, 1_000_000)]
+SIZES = [(2, 1), (2, 2), (10, 1), (200, 3), (10, 50), (200, 50_000), (2, 1_000_000)]
 
 
 def play(agent: agents.Agent, rounds: int) -> None:
@@ -32,24 +32,25 @@ def assert_finite(agent: agents.Agent) -> None:
 
 
 @pytest.mark.parametrize("name", BLIND)
-@pytest.mark.parametrize(("n_arms", "horizon"), SIZES)
-def test_every_size(name, n_arms, horizon):
-    agent = agents.make(name, n_arms, horizon, blind=True)
-    assert_finite(agent)
-    play(agent, min(horizon, 2 * n_arms + 20))
+def test_every_size(name):
+    for n_arms, horizon in SIZES:
+        agent = agents.make(name, n_arms, horizon, blind=True)
+        assert_finite(agent)
+        play(agent, min(horizon, n_arms + 10))
 
 
 @pytest.mark.parametrize("name", BLIND)
-@pytest.mark.parametrize("changes", [0, 1, 300, 399])
-def test_informed_of_no_change_of_few_and_of_one_in_every_round(name, changes):
-    """T = 400: the formulas are made for few changes, but must not break where a world drifts."""
-    told = Knowledge(
-        n_arms=4, horizon=400, breakpoints=changes, variation=0.01 * changes, lipschitz=0.01 * (changes > 0),
-        switches=min(changes, 3), subgaussian=0.5,
-    )  # fmt: skip
-    agent = agents.make(name, knowledge=told)
-    assert_finite(agent)
-    play(agent, 60)
+def test_informed_of_no_change_of_few_and_of_one_in_every_round(name):
+    """The formulas are made for few changes, but must not break where a world drifts."""
+    for n_arms, horizon in [(2, 1), (4, 400), (10, 1_000_000)]:
+        for changes in sorted({0, min(1, horizon - 1), horizon // 16, horizon - 1}):
+            told = Knowledge(
+                n_arms=n_arms, horizon=horizon, breakpoints=changes, variation=0.01 * changes,
+                lipschitz=0.01 * (changes > 0), switches=min(changes, 3), subgaussian=0.5,
+            )  # fmt: skip
+            agent = agents.make(name, knowledge=told)
+            assert_finite(agent)
+            play(agent, min(horizon, 30))
 
 
 @pytest.mark.parametrize("name", BLIND)

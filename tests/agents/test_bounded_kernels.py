@@ -28,14 +28,15 @@ ROUNDED = {
 }
 # Every loop without a count, and why it ends.
 ENDING = {
+    ("active_ptw", "level < log_odds.size - 1"): "level grows",
     ("dsw_ts", "sample > x"): "called where a sample exceeds x with a probability of at most one half",
-    ("fewa", "spread > 0.0 and h <= min(pulls[fewest], values.shape[1] - 1) and (count > 1)"): "h grows",
-    ("fewa", "j < levels[fewest] and count > 1"): "j grows",
+    ("rotting", "spread > 0.0 and h <= min(pulls[fewest], values.shape[1] - 1) and (count > 1)"): "h grows",
+    ("rotting", "j < levels[fewest] and count > 1"): "j grows",
     ("master", "running[m] == 0 and m + 1 < running.size"): "m grows",
-    ("raw_ucb", "not settled"): "each turn settles another arm",
-    ("raw_ucb", "h < n"): "h grows",
-    ("adwin", "True"): "the row grows, and the last one returns",
-    ("prefixes", "last >= room"): "ε doubles, and in the end all points but two are dropped",
+    ("rotting", "not settled"): "each turn settles another arm",
+    ("rotting", "h < n"): "h grows",
+    ("detectors", "True"): "the row grows, and the last one returns",
+    ("memories", "last >= room"): "ε doubles, and in the end all points but two are dropped",
     ("races", "n < 16.0"): "n is at least 0 and grows by 1",
     ("races", "True"): "for a ≥ 1 each turn ends with a probability of one half or more",
 }
@@ -68,7 +69,7 @@ def test_kernels_are_found():
     found = {file.stem: {function.name for function in kernels(file)} for file in FILES}
     assert {"act", "observe", "forget", "_update"} <= found["gamma_swgts"]
     assert {"log_factorial", "largest_gaussian", "normal_beyond"} <= found["races"]
-    assert {"watch", "_insert"} <= found["adwin"]
+    assert {"watch_adwin", "_insert"} <= found["detectors"]
     assert sum(map(len, found.values())) > 150
 
 

@@ -195,22 +195,21 @@ def test_forgetting_an_arm_forgets_its_concepts():
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "words"),
+    ("given", "words"),
     [
-        ({"history": -1}, ValueError, "history must be an integer of at least 0, got -1"),
-        ({"history": 1.5}, TypeError, "history must be an integer of at least 0, got 1.5"),
-        ({"level": 0.5}, ValueError, "level must be below 0.5, and at least 1e-15, got 0.5; a common choice is 0.05"),
-        ({"level": 0.0}, ValueError, "level must be a finite number above 0, got 0.0"),
-        ({"margin": -0.1}, ValueError, "margin must be a finite number of at least 0, got -0.1"),
-        ({"capacity": 0}, ValueError, "capacity must be a positive integer, got 0"),
-        ({"warmup": 0}, ValueError, "warmup must be a positive integer, got 0"),
-        ({"history": 10**15}, ValueError, "history must be at most 1000000, got 1000000000000000; the"),
-        ({"threshold": 1e30}, ValueError, r"threshold must be at most 1000000 unless history is given, got 1e\+30"),
-        ({"threshold": -1}, ValueError, "threshold must be a finite number of at least 0, got -1"),
-        ({"alpha": 2}, ValueError, r"alpha must lie in \[0, 1\], got 2"),
-        ({"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
+        ({"history": -1}, "history must be an integer of at least 0, got -1"),
+        ({"level": 0.5}, "level must be below 0.5, and at least 1e-15, got 0.5; a common choice is 0.05"),
+        ({"level": 0.0}, "level must be a finite number above 0, got 0.0"),
+        ({"margin": -0.1}, "margin must be a finite number of at least 0, got -0.1"),
+        ({"capacity": 0}, "capacity must be a positive integer, got 0"),
+        ({"warmup": 0}, "warmup must be a positive integer, got 0"),
+        ({"history": 10**15}, "history must be at most 1000000, got 1000000000000000; the"),
+        ({"threshold": 1e30}, r"threshold must be at most 1000000 unless history is given, got 1e\+30"),
+        ({"threshold": -1}, "threshold must be a finite number of at least 0, got -1"),
+        ({"alpha": 2}, r"alpha must lie in \[0, 1\], got 2"),
+        ({"xi": 0}, "xi must be a finite number above 0, got 0"),
     ],
 )
-def test_bad_input(given, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_input(given, words):
+    with pytest.raises(ValueError, match=words):
         agents.make("br-mab", 3, 1_000, **given)

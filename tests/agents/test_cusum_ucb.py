@@ -12,8 +12,7 @@ from ns_mab_gym import agents, simulate, worlds
 from ns_mab_gym.agents import Knowledge, forget
 from ns_mab_gym.agents.core.kernel import watch
 from ns_mab_gym.agents.parts.alarms import alarms_in
-from ns_mab_gym.agents.parts.cusum import Cusum
-from ns_mab_gym.agents.parts.page_hinkley import PageHinkley
+from ns_mab_gym.agents.parts.detectors import Cusum, PageHinkley
 
 T, K = 50_000, 10
 H = 2.4871  # that no sum of rewards equals: rounding must not decide
@@ -66,40 +65,6 @@ def test_the_statistic_from_the_full_history(name, law):
             forget(state, arm)
             alarms += 1
     assert alarms >= 3
-
-
-def test_cusum_by_hand():
-    """M = 4, û₀ = ½, ε = 0.1: ones add 0.4 each, so the 7th one of them exceeds h = 2.5 (2.8); zeros likewise."""
-    for reward in (1.0, 0.0):
-        state = Cusum(2.5, warmup=4, epsilon=0.1).new_state(2)
-        for x in (1.0, 0.0, 0.0, 1.0):
-            assert not watch(state, 1, x)
-        assert [watch(state, 1, reward) for _ in range(7)] == [False] * 6 + [True]
-        assert state.statistics[0].tolist() == [0.0] * 4
-
-
-def test_page_hinkley_by_hand():
-    """After four zeros, a one is 0.8 above the mean of all five: 0.7 with ε; the next 2/3 − 0.1 more; h = 1.2."""
-    state = PageHinkley(1.2, epsilon=0.1).new_state(2)
-    assert [watch(state, 0, x) for x in (0.0, 0.0, 0.0, 0.0, 1.0, 1.0)] == [False] * 5 + [True]
-    assert state.statistics[0, 2] == pytest.approx(0.7 + 2 / 3 - 0.1)
-
-
-@pytest.mark.parametrize("name", DETECTORS)
-def test_forgetting(name):
-    detector = DETECTORS[name]
-    state = detector.new_state(3)
-    for arm in range(3):
-        for _ in range(20):
-            watch(state, arm, 0.25 + arm / 4)
-    others = state.statistics[[0, 2]].copy()
-    assert others.any()
-    forget(state, 1)
-    np.testing.assert_array_equal(state.statistics[[0, 2]], others)
-    np.testing.assert_array_equal(state.statistics[1], np.zeros(4))
-    forget(state, agents.ALL)
-    for mine, new in zip(state, detector.new_state(3), strict=True):
-        np.testing.assert_array_equal(mine, new)
 
 
 def index_choice(histories: list[History], last: list[int], xi: float) -> int:
@@ -171,67 +136,29 @@ def test_tuning(name):
     assert agents.make(name, 3, threshold=1.0, alpha=0.5, **({"history": 1} if name == "br-mab" else {})).alpha == 0.5
 
 
-@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "m-ucb", "br-mab"])
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])
-def test_every_default_is_playable(name, n_arms, horizon):
-    for changes in (None, 0, 1, horizon // 16, horizon):
-        agent = agents.make(name, n_arms, horizon, knowledge=Knowledge(breakpoints=changes))
-        agent.reset(seed=1)
-        for x in (0.0, 1.0):
-            agent.observe(agent.act(), x)
-
-
-@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb"])
-def test_a_large_change_is_found(name):
-    """From 0.9 to 0.1 and back: each changed arm is restarted within 30 of its samples after the change.
-
-    A deviation of 0.8 less ε adds 0.7 a sample in the mean, so that h = ln 2 000 = 7.6 takes 11 of them. With other
-    arms' false alarms left aside, in all of 10 runs.
-    """
-    world = worlds.Table(rows=np.repeat([[0.9, 0.5], [0.1, 0.5]], 1_000, axis=0))
-    for seed in range(10):
-        agent = agents.make(name, 2, 2_000)
-        agent.reset(seed=seed)
-        luck, pulls, means = np.random.default_rng(seed), 0, world.means()
-        for t in range(2_000):
-            arm = agent.act()
-            agent.observe(arm, float(luck.random() < means[t, arm]))
-            pulls += arm == 0 and t >= 1_000
-            rows = alarms_in(agent.state)
-            if pulls and (rows["arm"][rows["round"] > 1_000] == 0).any():
-                break
-        assert pulls <= 30
-
-
 @pytest.mark.parametrize(
-    ("name", "given", "error", "words"),
+    ("name", "given", "words"),
     [
         (
             "cusum-ucb",
             {"threshold": -1.0},
-            ValueError,
             r"threshold must be a finite number of at least 0, got -1.0; .*ln",
         ),
-        ("cusum-ucb", {"warmup": 0}, ValueError, "warmup must be a positive integer, got 0"),
-        ("cusum-ucb", {"warmup": 2.5}, TypeError, "warmup must be a positive integer, got 2.5"),
+        ("cusum-ucb", {"warmup": 0}, "warmup must be a positive integer, got 0"),
         (
             "cusum-ucb",
             {"epsilon": -0.1},
-            ValueError,
             "epsilon must be a finite number of at least 0, got -0.1; half of",
         ),
-        ("cusum-ucb", {"alpha": 1.5}, ValueError, r"alpha must lie in \[0, 1\], got 1.5"),
-        ("cusum-ucb", {"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
-        ("cusum-ucb", {"forced_warmup": 1}, TypeError, "forced_warmup must be true or false, got 1"),
-        ("pht-ucb", {"threshold": "high"}, TypeError, "threshold must be a finite number of at least 0, got 'high'"),
-        ("pht-ucb", {"epsilon": float("nan")}, ValueError, "epsilon must be a finite number of at least 0, got nan"),
-        ("pht-ucb", {"alpha": -1}, ValueError, "alpha must be a finite number of at least 0, got -1"),
-        ("pht-ucb", {"xi": -1}, ValueError, "xi must be a finite number above 0, got -1"),
+        ("cusum-ucb", {"alpha": 1.5}, r"alpha must lie in \[0, 1\], got 1.5"),
+        ("cusum-ucb", {"xi": 0}, "xi must be a finite number above 0, got 0"),
+        ("pht-ucb", {"epsilon": float("nan")}, "epsilon must be a finite number of at least 0, got nan"),
+        ("pht-ucb", {"alpha": -1}, "alpha must be a finite number of at least 0, got -1"),
+        ("pht-ucb", {"xi": -1}, "xi must be a finite number above 0, got -1"),
     ],
 )
-def test_bad_input(name, given, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_input(name, given, words):
+    with pytest.raises(ValueError, match=words):
         agents.make(name, 3, 1_000, **given)
 
 

@@ -1,17 +1,23 @@
-"""The memory of discounting agents: counts and sums against the full history, however long it is, and forgetting."""
+"""Discounting agents: their memory, their tuning, and the arms that they choose."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from discounted_history import DISCOUNTING, by_definition
+from discounted_history import DISCOUNTING, History, by_definition
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+from winning import agreement, winning_chances
 
-from ns_mab_gym import agents
-from ns_mab_gym.agents.parts.discounted import FAINT, blind_discount
+from ns_mab_gym import agents, theory, worlds
+from ns_mab_gym.agents import Knowledge
+from ns_mab_gym.agents.core.knowledge import blind_discount
+from ns_mab_gym.agents.parts.memories import FAINT, check_discount
 
 
 @settings(deadline=None, max_examples=60)
@@ -29,17 +35,17 @@ def test_counts_and_sums_equal_those_of_the_full_history(name, gamma, history):
     np.testing.assert_allclose(agent.state.memory.sums, sums, rtol=1e-12, atol=1e-300)
 
 
-@pytest.mark.parametrize("gamma", [blind_discount(10**7), 1 - 1e-7], ids=["blind", "slow"])
-def test_nothing_drifts_in_ten_million_rounds(gamma, observe_all):
+@pytest.mark.parametrize("gamma", [blind_discount(10**6), 1 - 1e-6], ids=["blind", "slow"])
+def test_nothing_drifts_in_a_million_rounds(gamma, observe_all):
     """Real rewards; the arms 1 to 4 are rare, very rare, last seen long ago, and never seen."""
     rng = np.random.default_rng(1)
-    arms = np.where(rng.random(10**7) < 0.01, 1, 0)
-    arms[rng.integers(0, 10**7, 50)] = 2
+    arms = np.where(rng.random(10**6) < 0.01, 1, 0)
+    arms[rng.integers(0, 10**6, 50)] = 2
     arms[:100] = 3
-    rewards = rng.random(10**7)
+    rewards = rng.random(10**6)
     agent = agents.make("d-ucb", 5, gamma=gamma)
     observe_all(agent.state, arms, rewards)
-    weights = np.power(gamma, np.arange(10**7 - 1, -1, -1.0))
+    weights = np.power(gamma, np.arange(10**6 - 1, -1, -1.0))
     for i in range(3):
         mine = arms == i
         np.testing.assert_allclose(agent.state.memory.pulls[i], weights[mine].sum(), rtol=1e-9)
@@ -92,13 +98,174 @@ def test_a_forgotten_arm_is_new_and_the_others_go_on(name):
     np.testing.assert_allclose(agent.state.memory.pulls, [1.0, 0.9 * before[1], 0.9 * before[2]], rtol=1e-15)
 
 
-@pytest.mark.parametrize("name", [*DISCOUNTING, "exp3", "exp3s"])
-def test_with_all_arms_forgotten_the_state_is_the_new_one(name):
-    agent, new = (agents.make(name, 3, 1_000) for _ in range(2))
-    for t in range(50):
-        agent.act()
-        agent.observe(t % 3, float(t % 2))
-    agent.forget()
-    for key, value in new.state_dict().items():
-        if key.startswith("state."):
-            np.testing.assert_array_equal(agent.state_dict()[key], value, err_msg=key)
+T, K = 50_000, 10
+
+
+@pytest.mark.parametrize("name", ["d-ucb", "d-ts", "ds-ts"])
+def test_blind_discounts(name):
+    """1 − 1/(4√T): 0.75 at T = 1, 0.998882 at 50 000, 0.99975 at 10^6."""
+    for horizon, gamma in [(1, 0.75), (2, 1 - 1 / (4 * math.sqrt(2))), (T, 0.998882), (10**6, 0.99975)]:
+        for n_arms in (2, 10, 200):
+            assert agents.make(name, n_arms, horizon).gamma == pytest.approx(gamma, abs=1e-6)
+
+
+def test_discounts_from_breakpoints():
+    """D-UCB: 1 − ¼√(Υ/T); DS-TS: 1 − √(Υ/(T ln T)). At T = 50 000, Υ = 3: 1 − 0.0019365 and 1 − 0.0023548."""
+    abrupt = theory.knowledge(worlds.Abrupt().means())
+    assert (abrupt.breakpoints, abrupt.horizon) == (3, T)
+    assert agents.make("d-ucb", knowledge=abrupt).gamma == pytest.approx(1 - 0.0019365, abs=1e-7)
+    assert agents.make("ds-ts", knowledge=abrupt).gamma == pytest.approx(1 - 0.0023548, abs=1e-7)
+    assert agents.make("d-ts", knowledge=abrupt).gamma == blind_discount(T)
+    assert agents.make("d-ucb", knowledge=abrupt, gamma=0.5).gamma == 0.5
+    assert agents.make("d-ucb", knowledge=abrupt).xi == 0.6
+
+
+@pytest.mark.parametrize("name", ["d-ucb", "ds-ts"])
+def test_discounts_at_the_ends(name):
+    """No breakpoints: nothing is forgotten. Phases of under 16 rounds: means that drift, and the blind discount."""
+    for horizon in (1, 2, 50, T, 10**6):
+        still = agents.make(name, 3, horizon, knowledge=Knowledge(breakpoints=0))
+        moving = agents.make(name, 3, horizon, knowledge=Knowledge(breakpoints=horizon))
+        assert (still.gamma, moving.gamma) == (1.0, blind_discount(horizon))
+    for changes, blind in [(100, False), (101, True)]:
+        gamma = agents.make(name, 3, 1_600, knowledge=Knowledge(breakpoints=changes)).gamma
+        assert (gamma == blind_discount(1_600)) is blind
+
+
+def test_ds_ts_takes_the_scale_that_it_is_told():
+    assert agents.make("ds-ts", K, T).scale == 0.5
+    assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0)).scale == 2.0
+    assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0), scale=0.1).scale == 0.1
+
+
+@pytest.mark.parametrize(
+    ("gamma", "words"),
+    [
+        (0, "gamma must be a finite number above 0, got 0; 1 forgets nothing"),
+        (-0.1, "gamma must be a finite number above 0, got -0.1; 1 forgets"),
+        (1.01, r"gamma must lie in \[0, 1\], got 1.01; 1 forgets nothing, and 1 - 1/\(4\*sqrt\(T\)\)"),
+        (math.nan, "gamma must be a finite number above 0, got nan"),
+    ],
+)
+def test_bad_discounts(gamma, words):
+    with pytest.raises(ValueError, match=words):
+        check_discount(gamma)
+
+
+@pytest.mark.parametrize("name", DISCOUNTING)
+def test_every_discount_is_checked(name):
+    with pytest.raises(ValueError, match="gamma must be a finite number above 0, got 0; 1 forgets nothing"):
+        agents.make(name, 3, 1_000, gamma=0)
+
+
+def test_other_bad_input():
+    with pytest.raises(ValueError, match="xi must be a finite number above 0, got 0"):
+        agents.make("d-ucb", 3, 1_000, xi=0)
+    with pytest.raises(ValueError, match=r"scale must be a finite number above 0, got -1; rewards in \[0, 1\]"):
+        agents.make("ds-ts", 3, 1_000, scale=-1)
+    with pytest.raises(ValueError, match=r"scale must lie between 1e-100 and 1e\+30 in size, got 1e-320; rewards in"):
+        agents.make("ds-ts", 3, 1_000, scale=1e-320)
+    agent = agents.make("ds-ts", 3, 1_000, scale=1e-100)
+    for _ in range(50):
+        agent.observe(agent.act(), 0.5)
+    for name in ("d-ucb", "d-ts", "ds-ts"):
+        with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
+            agents.make(name, 3)
+
+
+Floats = npt.NDArray[np.float64]
+LEVEL = 1e-4  # of each of about twenty tests of laws
+ACTS = 100_000
+
+
+def d_ucb_index(history: History, n_arms: int, gamma: float, xi: float) -> list[float]:
+    pulls, sums = by_definition(history, n_arms, gamma)
+    n = math.fsum(pulls)
+    return [
+        s / m + 2 * math.sqrt(xi * math.log(n) / m) if m > 0 else math.inf for m, s in zip(pulls, sums, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("gamma", [0.8, 0.99, 0.999, 1.0])
+@pytest.mark.parametrize("xi", [0.6, 0.05])
+def test_d_ucb_plays_the_largest_index(gamma, xi):
+    """From scratch in every round; a leader by less than 1e-9 may be any of the leaders."""
+    agent, luck = agents.make("d-ucb", 4, gamma=gamma, xi=xi), np.random.default_rng(3)
+    history: History = []
+    for t in range(250):
+        arm = agent.act()
+        index = d_ucb_index(history, 4, gamma, xi)
+        assert index[arm] >= max(index) - 1e-9
+        reward = float(luck.random() < 0.1 + 0.2 * (arm if t < 120 else 3 - arm))
+        agent.observe(arm, reward)
+        history.append((arm, reward))
+    assert len({arm for arm, _ in history}) == 4
+
+
+def test_d_ucb_after_its_last_arm_was_forgotten():
+    """n = γ < 1, whose logarithm is negative: no bonus, and no error."""
+    agent = agents.make("d-ucb", 2, gamma=0.5)
+    agent.observe(0, 1.0)
+    agent.observe(1, 1.0)
+    agent.forget(1)
+    assert agent.act(mask=np.array([True, False])) == 0
+    assert agent.act() == 1
+
+
+def beta_law(history: History, gamma: float, prior: float = 1.0, mask: object = slice(None)) -> Floats:
+    """The law of the arm that Thompson sampling plays after this history, from its definition."""
+    pulls, sums = (np.array(each)[mask] for each in by_definition(history, 4, gamma))
+    return winning_chances([stats.beta(s + prior, n - s + prior) for n, s in zip(pulls, sums, strict=True)])
+
+
+def luck(seed: int, rounds: int, favour: Floats, means: Floats) -> History:
+    rng = np.random.default_rng(seed)
+    arms = rng.choice(favour.size, rounds, p=favour / favour.sum())
+    return [(int(a), float(rng.random() < means[a])) for a in arms]
+
+
+ONCE: History = [(0, 1.0), (1, 0.0), (2, 1.0), (3, 0.0)]
+HISTORIES: dict[str, tuple[float, History]] = {
+    "nothing seen": (0.9, []),
+    "once each": (0.9, ONCE),
+    "alike": (0.99, luck(1, 400, np.ones(4), np.array([0.5, 0.55, 0.45, 0.5]))),
+    "a leader and faded rivals": (
+        0.97,
+        ONCE + luck(2, 300, np.array([200.0, 1, 1, 1]), np.array([0.8, 0.5, 0.5, 0.1])),
+    ),
+    "without failures": (0.95, luck(3, 60, np.ones(4), np.array([1.0, 1.0, 1.0, 0.7]))),
+    "without successes": (0.95, luck(4, 60, np.ones(4), np.array([0.0, 0.0, 0.0, 0.1]))),
+    "all but forgotten": (0.5, [*luck(5, 30, np.ones(4), np.full(4, 0.5)), *[(0, 1.0)] * 40]),
+    "nothing forgotten": (1.0, luck(6, 300, np.array([5.0, 1, 2, 1]), np.array([0.6, 0.3, 0.55, 0.5]))),
+}
+
+
+def shown(name: str, gamma: float, history: History, observe_all: Callable[..., None]) -> agents.Agent:
+    agent = agents.make(name, 4, 1_000, gamma=gamma)
+    arms = np.array([a for a, _ in history], np.int64)
+    observe_all(agent.state, arms, np.array([x for _, x in history], np.float64))
+    return agent
+
+
+@pytest.mark.parametrize("case", HISTORIES)
+def test_d_ts_has_the_law_of_the_discounted_posteriors(case, count_acts, observe_all):
+    """P(i) from the full history; and again some rounds later, when most bounds are old."""
+    gamma, history = HISTORIES[case]
+    agent, mask = shown("d-ts", gamma, history, observe_all), np.ones(4, bool)
+    counts = count_acts(agent.state, mask, np.random.default_rng(1), ACTS)
+    assert agreement(counts, beta_law(history, gamma)) > LEVEL
+    observe_all(agent.state, np.full(5, 3), np.ones(5))  # the bounds of arms 1 to 3 are from before
+    later = count_acts(agent.state, mask, np.random.default_rng(2), ACTS)
+    assert agreement(later, beta_law([*history, *[(3, 1.0)] * 5], gamma)) > LEVEL
+
+
+@pytest.mark.parametrize("case", [each for each in HISTORIES if each != "nothing seen"])
+def test_ds_ts_has_the_law_of_its_normals(case, count_acts, observe_all):
+    """θ_i ~ N(S_i/N_i, λ²/N_i), from the full history."""
+    gamma, history = HISTORIES[case]
+    agent = agents.make("ds-ts", 4, gamma=gamma, scale=2.0)
+    observe_all(agent.state, np.array([a for a, _ in history]), np.array([x for _, x in history]))
+    counts = count_acts(agent.state, np.ones(4, bool), np.random.default_rng(3), ACTS)
+    pulls, sums = (np.array(each) for each in by_definition(history, 4, gamma))
+    laws = [stats.norm(mean, deviation) for mean, deviation in zip(sums / pulls, 2 / np.sqrt(pulls), strict=True)]
+    assert agreement(counts, winning_chances(laws)) > LEVEL

@@ -9,7 +9,7 @@ import pytest
 
 from ns_mab_gym import agents
 from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
-from ns_mab_gym.agents.sw_lb_sda import DUE, LOST, _choose_leader, _duel
+from ns_mab_gym.agents.sw_lb_sda import DUE, _duel
 
 
 class Referee:
@@ -148,47 +148,6 @@ def test_diversity(stage, since, drawn, expected):
     assert agent.state.clock[3] == len(expected)
 
 
-def test_diversity_is_for_arms_with_few_samples():
-    """(ln 100)² = 21.2: arm 2 has 21 samples and arm 3 has 22."""
-    agent = prepared([[1.0] * 30, [0.0] * 21, [0.0] * 22])
-    agent.state.clock[:] = [60, 0, 1, 0]
-    agent.state.drawn[:] = 1
-    _duel(agent.state)
-    assert np.flatnonzero(agent.state.outcomes == DUE).tolist() == [1]
-
-
-def test_the_duel_by_hand():
-    """Four samples of mean ½ meet the last four of the leader, not all six; at ½ they win, at ¾ they lose."""
-    for last, expected in (([1.0, 0.0, 0.0, 1.0], [1]), ([1.0, 1.0, 0.0, 1.0], [0])):
-        agent = prepared([[1.0, 1.0, *last], [1.0, 0.0, 1.0, 0.0]])
-        agent.state.clock[:] = [12, 0, 11, 0]
-        _duel(agent.state)
-        assert np.flatnonzero(agent.state.outcomes == DUE).tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("pulls", "sums", "winners", "previous", "expected"),
-    [
-        ([40, 45, 50], [0.0, 0.0, 0.0], [], 0, 0),  # nobody won: it stays
-        ([40, 45, 50], [0.0, 0.0, 0.0], [1], 0, 1),
-        ([40, 45, 50], [0.0, 0.0, 0.0], [1, 2], 0, 2),
-        ([20, 30, 33], [0.0, 0.0, 0.0], [1, 2], 0, 0),  # a winner needs 100/3 samples
-        ([20, 30, 34], [0.0, 0.0, 0.0], [1, 2], 0, 2),
-        ([16, 30, 33], [0.0, 0.0, 0.0], [], 0, 2),  # the leader has less than 100/6
-        ([17, 30, 33], [0.0, 0.0, 0.0], [], 0, 0),
-        ([40, 40, 40], [5.0, 9.0, 9.0], [1, 2], 0, 1),
-        ([40, 40, 40], [9.0, 9.0, 9.0], [0, 1, 2], 2, 2),
-        ([1, 1, 1], [0.0, 1.0, 1.0], [0, 1, 2], -1, 1),
-    ],
-)
-def test_the_leader_by_hand(pulls, sums, winners, previous, expected):
-    clock = np.array([100, previous, 7, 0])
-    outcomes = np.where(np.isin(np.arange(3), winners), DUE, LOST)
-    _choose_leader(np.array(pulls), np.array(sums), outcomes, clock, 500)
-    assert clock[1] == expected
-    assert clock[2] == (7 if expected == previous else 100)
-
-
 def test_forgetting_an_arm():
     """It comes first, and its old samples do not count in later duels."""
     agent = agents.SWLBSDA(3, window=1_000)
@@ -208,13 +167,6 @@ def test_forgetting_an_arm():
     agent.forget()
     assert agent.state.totals.ends.tolist() == [0, 0, 0]
     assert agent.state.clock.tolist() == [0, -1, 0, 3]
-
-
-def test_closed_arms_are_refused():
-    """A closed winner would hold up its stage for as long as it is closed."""
-    agent = agents.SWLBSDA(3, window=100)
-    with pytest.raises(ValueError, match="sw-lb-sda has no rule for arms that cannot be played; use beta-swts or"):
-        agent.act(mask=np.array([False, True, True]))
 
 
 def test_totals_do_not_drift(observe_all):
@@ -243,16 +195,6 @@ def test_tuning():
     assert state.patience == 574
     with pytest.raises(MissingKnowledgeError, match=r"sw-lb-sda .* needs `horizon` \(T\)"):
         agents.make("sw-lb-sda", 10)
-
-
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 1_000_000])
-def test_defaults_at_the_ends(n_arms, horizon):
-    for breakpoints in (None, 0, 1, horizon):
-        agent = agents.make("sw-lb-sda", n_arms, horizon, knowledge=Knowledge(breakpoints=breakpoints))
-        assert agent.window >= 1
-        for _ in range(30):
-            agent.observe(agent.act(), 1.0)
 
 
 @pytest.mark.parametrize(

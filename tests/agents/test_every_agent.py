@@ -62,54 +62,46 @@ def test_a_reset_with_a_seed_begins_the_same_game(name, example):
     assert games[2] == play(fresh, 150, np.random.default_rng(0))
 
 
-@every_agent
-def test_without_a_seed_two_agents_do_not_share_their_luck(name, example):
-    one, two = example(name, K), example(name, K)
+def test_without_a_seed_two_agents_do_not_share_their_luck(example):
+    one, two = example("ts", K), example("ts", K)
     one.reset()
     two.reset()
     assert one.state_dict()["generator"].tolist() != two.state_dict()["generator"].tolist()
 
 
 @every_agent
-@pytest.mark.parametrize("rounds", [0, 1, 37, 137])
-def test_saved_in_the_middle_and_loaded_elsewhere_it_goes_on_bit_for_bit(name, rounds, example):
-    """Through numpy's own file format with pickle forbidden; binarized rewards draw from the generator too."""
-    agent = example(name, K, binarize=True)
-    agent.reset(seed=5)
-    play(agent, rounds, np.random.default_rng(6))
-    file = io.BytesIO()
-    np.savez(file, **agent.state_dict())
-    file.seek(0)
-    other = example(name, K, binarize=True)
-    other.reset(seed=77)
-    with np.load(file, allow_pickle=False) as saved:
-        other.load_state_dict(saved)
-    assert_same_state(agent, other)
-    assert play(agent, 300, np.random.default_rng(7)) == play(other, 300, np.random.default_rng(7))
-    assert_same_state(agent, other)
+def test_saved_in_the_middle_and_loaded_elsewhere_it_goes_on_bit_for_bit(name, example):
+    """Through numpy's own file format with pickle forbidden; binarized rewards draw from the generator too.
 
-
-@every_agent
-def test_what_was_saved_does_not_change_with_the_agent(name, example):
-    agent = example(name, K)
+    What was saved does not change with the agent.
+    """
+    agent, other = example(name, K, binarize=True), example(name, K, binarize=True)
     agent.reset(seed=5)
+    play(agent, 137, np.random.default_rng(6))
     saved = agent.state_dict()
     before = copy.deepcopy(saved)
-    play(agent, 50, np.random.default_rng(0))
+    file = io.BytesIO()
+    np.savez(file, **saved)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as loaded:
+        other.load_state_dict(loaded)
+    assert_same_state(agent, other)
+    assert play(agent, 200, np.random.default_rng(7)) == play(other, 200, np.random.default_rng(7))
+    assert_same_state(agent, other)
     for key in saved:
         np.testing.assert_array_equal(saved[key], before[key])
 
 
 @every_agent
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
-def test_copies_go_on_alike_and_apart(name, duplicate, example):
+def test_copies_go_on_alike_and_apart(name, example):
     agent = example(name, K)
     agent.reset(seed=8)
     play(agent, 100, np.random.default_rng(1))
-    other = duplicate(agent)
-    played = play(agent, 200, np.random.default_rng(2))
-    assert played == play(other, 200, np.random.default_rng(2))
-    assert_same_state(agent, other)
+    copies = copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))
+    played = play(agent, 100, np.random.default_rng(2))
+    for other in copies:
+        assert played == play(other, 100, np.random.default_rng(2))
+        assert_same_state(agent, other)
 
 
 @every_agent
@@ -143,27 +135,6 @@ def test_loading_what_another_parameter_saved(name, parameter, value, example):
     saved = example(name, K, **{parameter: value}).state_dict()
     with pytest.raises(ValueError, match=rf"saved with parameter.{parameter} = {value}, this agent has .*; make it"):
         example(name, K).load_state_dict(saved)
-
-
-@every_agent
-def test_loading_what_an_agent_with_other_arms_saved(name, example):
-    with pytest.raises(ValueError, match=r"saved with parameter.n_arms = 5, this agent has 4"):
-        example(name, K).load_state_dict(example(name, K + 1).state_dict())
-
-
-@every_agent
-def test_a_broken_file_leaves_the_agent_as_it_was(name, example):
-    agent = example(name, K)
-    agent.reset(seed=1)
-    play(agent, 20, np.random.default_rng(0))
-    before = agent.state_dict()
-    broken = copy.deepcopy(before)
-    key = [key for key in broken if key.startswith("state.")][-1]
-    broken[key] = np.zeros((3, 3, 3))
-    with pytest.raises(ValueError, match=rf"saved {key} is float64\[3, 3, 3\], this agent's is"):
-        agent.load_state_dict(broken)
-    for key, value in agent.state_dict().items():
-        np.testing.assert_array_equal(value, before[key])
 
 
 @every_agent
@@ -209,7 +180,7 @@ def test_its_docstring_shows_it_at_work(name):
     assert any(f"{kind.__name__}(" in each.source or f"{kind.__name__}.tune(" in each.source for each in examples)
 
 
-@every_agent
+@pytest.mark.parametrize("name", ["ts", "sw-ucb", "restarting"])
 def test_binarized_rewards_are_coin_flips_with_the_reward_as_their_mean(name, example):
     """A Bernoulli of the reward clipped to [0, 1], drawn from the agent's own generator: the agent sees 0 or 1 only."""
     agent, plain = example(name, K, binarize=True), example(name, K)

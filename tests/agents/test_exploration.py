@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from examples import HOUSE, example_agent
-from numba import njit
 
-from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import states_in
 from ns_mab_gym.agents.parts.exploration import (
     EXPLORATION,
@@ -25,16 +22,10 @@ from ns_mab_gym.agents.parts.exploration import (
 def plan(explorer: Explorer, n_arms: int, rounds: int, mask: np.ndarray | None = None) -> list[int]:
     """Which arm is explored in each round, -1 for none, if no alarm is sounded."""
     is_open = np.ones(n_arms, np.bool_) if mask is None else mask
-    arms: list[int] = compiled_plan(explorer, is_open, np.random.default_rng(1), rounds).tolist()
-    return arms
-
-
-@njit  # without a cache on disk, which would not notice an edit of the part
-def compiled_plan(explorer, mask, rng, rounds):
-    arms = np.empty(rounds, np.int64)
-    for s in range(rounds):
-        arms[s] = explored(explorer, mask, rng)
-        advance(explorer, mask.size)
+    rng, arms = np.random.default_rng(1), []
+    for _ in range(rounds):
+        arms.append(int(explored(explorer, is_open, rng)))
+        advance(explorer, n_arms)
     return arms
 
 
@@ -48,47 +39,17 @@ EXPLORING = [name for name in HOUSE if explorer_of(name, 3) is not None]
 
 
 @pytest.mark.parametrize("name", EXPLORING)
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
+@pytest.mark.parametrize("n_arms", [2, 20])
 def test_every_agent_that_explores_reaches_every_arm(name, n_arms):
-    """Whatever the agent within would play; in so many rounds each arm is due 40 times, or about that."""
+    """Whatever the agent within would play; each arm is due 20 times, or about that."""
     explorer = explorer_of(name, n_arms)
     rate = min(1.0, explorer.rate)
-    seen = plan(explorer, n_arms, rounds=int(40 * n_arms / rate))
+    seen = plan(explorer, n_arms, rounds=int(20 * n_arms / rate))
     assert set(seen) - {-1} == set(range(n_arms))
 
 
 def test_the_agents_that_explore():
     assert {"cusum-ucb", "pht-ucb", "m-ucb", "br-mab"} <= set(EXPLORING)
-
-
-def greedy(name: str, n_arms: int, rate: float, horizon: int = 20_000) -> np.ndarray:
-    """Pulls of an agent that never explores of its own (ξ ≈ 0) in a world where only arm 1 pays, and always."""
-    world = worlds.Stationary(mu=(1.0,) + (0.0,) * (n_arms - 1), horizon=horizon)
-    given = {"gamma" if name == "m-ucb" else "alpha": rate, "xi": 1e-12, "threshold": 100.0}
-    return simulate(world, name, runs=1, seed=4, agent_kwargs=given).pulls[0]
-
-
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-def test_m_ucb_plays_arms_in_turn(n_arms):
-    """Every arm once in each of ⌈T/P⌉ periods, P = max(K + 1, ⌊K/γ⌋) with γ = 0.3; all else is arm 1."""
-    period = max(n_arms + 1, math.floor(n_arms / 0.3))
-    rounds = np.arange(20_000)
-    expected = np.bincount(np.where(rounds % period < n_arms, rounds % period, 0), minlength=n_arms)
-    assert expected.min() >= 29
-    np.testing.assert_array_equal(greedy("m-ucb", n_arms, 0.3), expected)
-
-
-@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "br-mab"])
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-def test_uniform_exploration_is_uniform_over_all_arms(name, n_arms):
-    """After the first rounds arms 2 to K have Binomial(T − start, α/K) pulls: chi-square, five standard errors."""
-    start = 30 if name == "br-mab" else 1  # pulls of each arm before the agent is free to choose
-    rounds, share = 20_000 - start * n_arms, 0.3 / n_arms
-    counts = greedy(name, n_arms, 0.3)[1:] - start
-    assert counts.min() > 0
-    assert abs(counts.sum() - rounds * share * (n_arms - 1)) < 5 * math.sqrt(rounds * share * (n_arms - 1))
-    chi_square = ((counts - rounds * share) ** 2).sum() / (rounds * share)
-    assert abs(chi_square - (n_arms - 1)) < 5 * math.sqrt(2 * (n_arms - 1))
 
 
 def test_in_turn_by_hand():
@@ -133,14 +94,6 @@ def test_diminishing_turns_do_not_overlap():
     """With α = 100 the formula says that the next turn begins before this one has ended: it begins at its end."""
     assert turns(Exploration("diminishing", 100.0).new_state(), 3, 30) == list(range(1, 31, 3))
     assert turns(Exploration("diminishing", 1e-100).new_state(), 3, 30) == [1]
-
-
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-def test_diminishing_explores_two_roots_of_the_time(n_arms):
-    """∫ α/√s ds = 2α√T rounds, up to the first turn, the one under way, and 1 % for turns rounded to later rounds."""
-    arms = plan(Exploration("diminishing", 3.0).new_state(), n_arms, 1_000_000)
-    expected = 2 * 3.0 * math.sqrt(1_000_000)
-    assert abs(sum(arm >= 0 for arm in arms) - expected) <= 2 * n_arms + 0.01 * expected
 
 
 def test_a_closed_arm_leaves_its_turn_to_the_agent():

@@ -13,9 +13,8 @@ from extremes import NUMBERS, REWARDS, STRANGERS, from_the_front
 from fuzzing import guest
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.arguments import LARGEST, LARGEST_REWARD, MOST, SMALLEST, number, positive, positive_int
+from ns_mab_gym.agents.core.arguments import LARGEST, MOST, SMALLEST, number, positive, positive_int
 from ns_mab_gym.agents.core.knowledge import COUNTS
-from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 
 K, ROUNDS = 3, 30
 
@@ -79,26 +78,14 @@ def numbers_of(agent: agents.Agent) -> list[Any]:
     return [value for key, value in saved.items() if key.startswith("state.") and not key.endswith(UNKNOWN)]
 
 
-@pytest.mark.parametrize("name", HOUSE)
-@pytest.mark.parametrize("reward", [1.1 * LARGEST_REWARD, 1e308, -1e308, 10**400, "1", None, [1.0], math.nan])
-def test_rewards_beyond_the_range_are_refused_and_leave_no_trace(name, reward):
-    agent, other = example_agent(name, K), example_agent(name, K)
-    agent.reset(seed=1)
-    other.reset(seed=1)
-    with pytest.raises(UnsuitableRewardsError, match=r"a reward must (be a finite number|lie between)"):
-        agent.observe(0, reward)
-    for key, value in other.state_dict().items():
-        np.testing.assert_array_equal(agent.state_dict()[key], value)
-
-
 @pytest.mark.parametrize("name", ["ts", "sw-ucb", "raw-ucb", "switching-ts", "glr-ts", "bandit-over-windows", "br-mab"])
-@pytest.mark.parametrize("size", [2**53, 2**52, 10**12])
-def test_what_does_not_fit_is_refused_in_words(name, size):
+def test_what_does_not_fit_is_refused_in_words(name):
     """Where the system does not hand out memory for it; where it does, empty rows cost nothing."""
-    for key in ["n_arms", *(each for each in numeric(name) if isinstance(example_agent(name).parameters[each], int))]:
-        with guest():
-            parameters = example_agent(name, K).parameters | {key: size}
-            agents.kind(name)(**parameters)
+    whole = [each for each in numeric(name) if isinstance(example_agent(name).parameters[each], int)]
+    for size in (2**53, 10**12):
+        for key in ["n_arms", *whole]:
+            with guest():
+                agents.kind(name)(**example_agent(name, K).parameters | {key: size})
 
 
 @pytest.mark.parametrize(
@@ -138,11 +125,11 @@ def test_counts_have_a_stated_range():
     assert positive_int("seed", 2**127, least=0, most=None) == 2**127
 
 
-@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("check", [number, positive, positive_int])
-def test_strangers_are_refused_in_words(check, stranger):
-    with guest():
-        check("x", stranger)
+def test_strangers_are_refused_in_words(check):
+    for stranger in STRANGERS:
+        with guest():
+            check("x", stranger)
 
 
 PIECES = [piece.name for piece in dataclasses.fields(agents.Knowledge) if piece.name != "means"]

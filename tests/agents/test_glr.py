@@ -12,8 +12,8 @@ from numba import njit
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import ALL, forget, watch
 from ns_mab_gym.agents.core.knowledge import Knowledge
-from ns_mab_gym.agents.parts.glr import GLR, _changed
-from ns_mab_gym.agents.parts.prefixes import COUNT, SUM
+from ns_mab_gym.agents.parts.detectors import GLR, _changed
+from ns_mab_gym.agents.parts.memories import COUNT
 
 K = 3
 
@@ -69,16 +69,6 @@ def test_alarms_are_those_of_the_definition(kind, every, splits, factor):
     assert alarms >= 4  # else nothing was tested
 
 
-def test_an_alarm_by_hand():
-    """After 150 ones and k zeros n h(k/n) = k ln(n/k) + 150 ln(n/150): 10.65 and 14.77 for k = 2 and 3, β = 12.1."""
-    for k, value, beta in [(2, 10.65, 12.14), (3, 14.77, 12.15)]:
-        n = 150 + k
-        assert k * math.log(n / k) + 150 * math.log(n / 150) == pytest.approx(value, abs=0.01)
-        assert math.log(n**1.5 / 0.01) == pytest.approx(beta, abs=0.01)
-    state = GLR(delta=0.01, every=1, splits=1).new_state(2)
-    assert [watch(state, 1, float(t < 150)) for t in range(153)] == [False] * 152 + [True]
-
-
 def test_the_screen_without_logarithms_drops_no_split_that_the_test_would_take():
     """One split, thresholds a hair below and above its statistic, also with means so close that the bound is tight."""
     rng = np.random.default_rng(5)
@@ -107,10 +97,6 @@ def _watch_all(state, rewards):
         if watch(state, 0, rewards[t]):
             return t + 1
     return 0
-
-
-def first_alarms(detector: GLR, samples: np.ndarray) -> np.ndarray:
-    return np.array([_watch_all(detector.new_state(1), each) for each in samples])
 
 
 def test_what_a_full_memory_keeps():
@@ -155,37 +141,6 @@ def test_a_thinned_grid_finds_almost_the_largest_statistic():
         assert all_statistics(kept).max() >= (1 - 2 / 32) * all_statistics(np.arange(1, n)).max()
 
 
-def test_false_alarms_are_as_rare_as_promised():
-    """Lemma: at most δ; here δ = 0.2, every split and n, and the mean at which it is worst is not known, so three."""
-    rng = np.random.default_rng(3)
-    detector = GLR(delta=0.2, factor=3.0, every=1, splits=1, memory=1_001)
-    for mean in (0.1, 0.5, 0.9):
-        samples = (rng.random((200, 1_000)) < mean).astype(float)
-        assert (first_alarms(detector, samples) > 0).mean() <= 0.2
-
-
-def test_the_delay_after_a_large_change():
-    """2 000 samples of mean 0.9, then 0.1.
-
-    P(delay ≥ u) ≤ exp(−2τu/(τ + u) (Δ − √((τ + u) β/(2τu)))²), below 1e-4 for u = 75; and there is no alarm before the
-    log-likelihood ratio, d(0.1, 0.9) = 1.76 a sample, has reached about β.
-    """
-    delta, tau, u, gap = 1 / math.sqrt(20_000), 2_000, 75, 0.8
-    beta = math.log((tau + u) ** 1.5 / delta)
-    root = gap - math.sqrt((tau + u) * beta / (2 * tau * u))
-    assert math.exp(-2 * tau * u / (tau + u) * root**2) < 1e-4
-    rng = np.random.default_rng(4)
-    samples = (rng.random((200, 2_200)) < np.where(np.arange(2_200) < tau, 0.9, 0.1)).astype(float)
-    for detector in (GLR(delta=delta, every=1, splits=1, memory=2_201), GLR(delta=delta)):
-        alarms = first_alarms(detector, samples)
-        assert (alarms <= tau).sum() <= 2  # false alarms: 200 δ = 1.4 at most are expected
-        delays = alarms[alarms > tau] - tau
-        assert delays.max() < u
-        expected = beta / divergence(0.1, 0.9)  # 9.3 samples
-        slack = 10 if detector.every == 10 else 0
-        assert expected * 0.75 < delays.mean() < expected * 1.25 + slack
-
-
 @pytest.mark.parametrize("delta", [0, 1, 1.0, -0.5, 2, float("nan")])
 def test_levels_out_of_range(delta):
     with pytest.raises(ValueError, match=r"delta must .*got .*; the source takes 1/sqrt\(T\)"):
@@ -195,19 +150,17 @@ def test_levels_out_of_range(delta):
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "error", "words"),
+    ("parameter", "value", "words"),
     [
-        ("delta", "low", TypeError, "delta must be a finite number above 0, got 'low'"),
-        ("factor", 0, ValueError, "factor must be a finite number above 0, got 0; 1 in the authors' code"),
-        ("every", 0, ValueError, "every must be a positive integer, got 0"),
-        ("splits", 2.5, TypeError, "splits must be a positive integer, got 2.5"),
-        ("memory", 7, ValueError, "memory must be an integer of at least 8, got 7"),
+        ("factor", 0, "factor must be a finite number above 0, got 0; 1 in the authors' code"),
+        ("every", 0, "every must be a positive integer, got 0"),
+        ("memory", 7, "memory must be an integer of at least 8, got 7"),
     ],
 )
-def test_bad_parameters(parameter, value, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_parameters(parameter, value, words):
+    with pytest.raises(ValueError, match=words):
         GLR(**({"delta": 0.1} | {parameter: value}))
-    with pytest.raises(error, match=words):
+    with pytest.raises(ValueError, match=words):
         agents.make("glr-ts", 3, 1_000, **{parameter: value})
 
 
@@ -225,14 +178,3 @@ def test_the_level_by_hand():
     assert GLR.tune(Knowledge(horizon=50_000), {})["delta"] == pytest.approx(0.0044721, abs=1e-7)
     assert GLR.tune(Knowledge(horizon=1), {}) == {"delta": 1 / math.sqrt(2)}
     assert GLR.tune(Knowledge(), {"delta": 0.5}) == {}
-
-
-def test_forgetting_leaves_nothing():
-    state, new = GLR(delta=0.1).new_state(2), GLR(delta=0.1).new_state(2)
-    for t in range(57):
-        watch(state, t % 2, 0.5)
-    forget(state, 0)
-    assert state.prefixes.points[0, SUM].sum() == 0 == state.prefixes.kept[0]
-    assert state.prefixes.points[1, COUNT].max() == 28
-    forget(state, ALL)
-    np.testing.assert_array_equal(state.prefixes.points, new.prefixes.points)

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
 
-from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym import agents
 from ns_mab_gym.agents import Knowledge, forget
 from ns_mab_gym.agents.core.kernel import watch
 from ns_mab_gym.agents.parts.alarms import alarms_in
-from ns_mab_gym.agents.parts.halves import Halves
+from ns_mab_gym.agents.parts.detectors import Halves
 
 T, K = 50_000, 10
 
@@ -48,7 +47,6 @@ def test_the_test_from_the_full_history(w, law):
     assert alarms >= 2 or law == "uniform"
 
 
-@njit  # without a cache on disk, which would not notice an edit of the part
 def watch_many(state, rewards):
     alarms = 0
     for x in rewards:
@@ -59,29 +57,14 @@ def watch_many(state, rewards):
 def test_the_sums_do_not_drift():
     """One huge sample costs the small ones their digits; when it has left the ring, nothing of that may remain.
 
-    And after 10^6 samples of many sizes both sums equal those of the ring's contents to 1e-12.
+    And after 50 000 samples of many sizes both sums equal those of the ring's contents to 1e-12.
     """
     state = Halves(1e9, samples=6).new_state(1)
     watch_many(state, np.array([1e16, *[0.1] * 17]))
     np.testing.assert_allclose(state.memory[0, 1:3], [0.3, 0.3], rtol=0, atol=1e-12)
-    rewards = np.random.default_rng(3).random(1_000_003) ** 9
+    rewards = np.random.default_rng(3).random(50_003) ** 9
     assert watch_many(state, rewards) == 0
     np.testing.assert_allclose(state.memory[0, 1:3], [rewards[-6:-3].sum(), rewards[-3:].sum()], rtol=0, atol=1e-12)
-
-
-def test_forgetting():
-    detector = Halves(100.0, samples=4)
-    state = detector.new_state(3)
-    for arm in range(3):
-        for _ in range(7):
-            watch(state, arm, 0.25 + arm / 4)
-    others = state.memory[[0, 2]].copy()
-    forget(state, 1)
-    np.testing.assert_array_equal(state.memory[[0, 2]], others)
-    np.testing.assert_array_equal(state.memory[1], np.zeros(7))
-    forget(state, agents.ALL)
-    for mine, new in zip(state, detector.new_state(3), strict=True):
-        np.testing.assert_array_equal(mine, new)
 
 
 def reference(n_arms: int, w: int, b: float, gamma: float, agent: agents.Agent, rounds: int) -> list[int]:
@@ -119,37 +102,6 @@ def test_the_whole_agent_from_the_full_history(gamma):
     assert len(alarms) >= 3
 
 
-def test_with_a_threshold_beyond_reach_it_is_ucb1_with_forced_exploration():
-    """b = 10^9 in a world full of changes: no restart, ever, and the choices of UCB1 outside of its turns."""
-    agent = agents.MUCB(4, threshold=1e9, samples=20, gamma=0.2)
-    agent.reset(seed=1)
-    assert reference(4, 20, 1e9, 0.2, agent, 1_600) == []
-    assert len(alarms_in(agent.state)) == 0
-
-
-def test_it_does_not_restart_without_a_reason():
-    """A test of a pair instead of its first half is always true: in a still world there must be no alarm.
-
-    By Hoeffding's inequality one test is wrong with probability 2 exp(−2b²/w) = 1/(KT²), all of T = 5 000 with 1/(KT).
-    """
-    for seed in range(3):
-        agent = agents.make("m-ucb", 3, 5_000)
-        agent.reset(seed=seed)
-        luck = np.random.default_rng(seed)
-        for _ in range(5_000):
-            arm = agent.act()
-            agent.observe(arm, float(luck.random() < (0.2, 0.5, 0.8)[arm]))
-        assert len(alarms_in(agent.state)) == 0
-
-
-def test_a_large_change_is_found():
-    """From 0.9 to 0.1: w/2 samples after the change the sums differ by 80 in the mean; b = 35."""
-    world = worlds.Table(rows=np.repeat([[0.9, 0.5], [0.1, 0.5]], 4_000, axis=0))
-    runs = simulate(world, "m-ucb", runs=20, seed=2, agent_kwargs={"threshold": 35.0, "gamma": 0.1}, record="all")
-    after = (runs.arms[:, 4_100:] == 1).mean(axis=1)
-    assert after.min() > 0.85  # arm 2 is played but for the other arm's turns: 5 %, and what UCB1 needs
-
-
 def test_tuning():
     """b = √(100 ln(2·10·T²)) = √(100 · 24.63530) = 49.6340; γ² = 30 (2b + 3√200)/(2T) = 30 · 141.6943/100 000."""
     informed = agents.make("m-ucb", K, T, knowledge=Knowledge(breakpoints=3))
@@ -169,21 +121,16 @@ def test_tuning():
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "words"),
+    ("given", "words"),
     [
-        ({"samples": 7}, ValueError, "samples must be even, as it is cut into halves, got 7; take 8"),
-        ({"samples": 0}, ValueError, "samples must be an integer of at least 2, got 0; it is cut into halves"),
-        ({"samples": 2.0}, TypeError, "samples must be an integer of at least 2, got 2.0"),
-        ({"samples": 7, "threshold": 3.0, "gamma": 0.1}, ValueError, "samples must be even"),
-        ({"samples": 7, "threshold": 3.0}, ValueError, "samples must be even"),
-        ({"samples": -4, "threshold": 3.0}, ValueError, "samples must be an integer of at least 2, got -4"),
-        ({"samples": "a", "threshold": 3.0}, TypeError, "samples must be an integer of at least 2, got 'a'"),
-        ({"threshold": -1}, ValueError, r"threshold must be a finite number of at least 0, got -1"),
-        ({"threshold": "b"}, TypeError, "threshold must be a finite number of at least 0, got 'b'"),
-        ({"gamma": 1.5}, ValueError, r"gamma must lie in \[0, 1\], got 1.5"),
-        ({"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
+        ({"samples": 7}, "samples must be even, as it is cut into halves, got 7; take 8"),
+        ({"samples": 0}, "samples must be an integer of at least 2, got 0; it is cut into halves"),
+        ({"samples": 7, "threshold": 3.0}, "samples must be even"),
+        ({"threshold": -1}, r"threshold must be a finite number of at least 0, got -1"),
+        ({"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
+        ({"xi": 0}, "xi must be a finite number above 0, got 0"),
     ],
 )
-def test_bad_input(given, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_input(given, words):
+    with pytest.raises(ValueError, match=words):
         agents.make("m-ucb", 3, 1_000, **given)

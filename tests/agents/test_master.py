@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import ALL
-from ns_mab_gym.agents.master import thresholds
 from ns_mab_gym.agents.parts.alarms import alarms_in
 
 K = 3
@@ -140,66 +139,6 @@ def test_rewards_that_nobody_asked_for_go_to_the_instance_of_the_block():
         agent.observe(t % K, 1.0)
     np.testing.assert_array_equal(agent.state.pulls[2], [2, 1, 1])  # rounds 4 to 7
     assert agent.state.pulls[:2].sum() == 1 + 2
-
-
-def test_the_thresholds_by_hand():
-    """ln(T/δ) = 21.64, ρ(50 000) = √(216.4/50 000) + 216.4/50 000 = 0.07011, ρ̂ = 6 · 16.61 · 21.64 · ρ = 151.2."""
-    first, second = thresholds(10, 50_000, 1 / 50_000, 50_000)
-    assert first == pytest.approx(9 * 151.2, rel=1e-3)
-    assert second == pytest.approx(3 * 151.2, rel=1e-3)
-
-
-def test_no_test_fails_at_the_thresholds_of_the_source():
-    """Both statistics are at most 1; the thresholds, least at the end, are in the hundreds."""
-    run = simulate(worlds.Abrupt(horizon=5_000), "master", runs=3, seed=1)
-    assert all(len(alarms) == 0 for alarms in run.alarms)
-    agent = agents.make("master", 2, 5_000)
-    agent.reset(seed=1)
-    for t in range(5_000):
-        agent.observe(agent.act(), float(t < 2_500))
-    first, second = agent.state.levels[4:]
-    assert -1 <= first <= 1
-    assert 0 < second <= 1
-    assert min(thresholds(2, 5_000, 1 / 5_000, 5_000)) > 100
-
-
-def worse_share(rounds: float, log: float) -> float:
-    """The share of UCB1's rounds on the worse of two arms, with means 0.1 and 0.9, where both indices are level."""
-    low, high = 0.0, rounds / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        worse, better = math.sqrt(log / max(1, middle)), math.sqrt(log / max(1, rounds - middle))
-        low, high = (middle, high) if worse > better + 0.8 else (low, middle)
-    return low / rounds
-
-
-def test_the_better_arm_wins_but_for_the_random_starts():
-    """Stationary means 0.1 and 0.9, T = 20 000, the last fifth, 40 runs, four standard errors.
-
-    In the block of 2^14 rounds that begins at 16 383, a round has an instance of order m with probability
-    q_m = ρ(2^14)/ρ(2^m), which is active if there is none of a lower order, and learns in that share of its rounds.
-    """
-    log, free, lost = 2 * math.log(20_000), 1.0, 0.0
-    rho = [math.sqrt(2 * log / 2**m) + 2 * log / 2**m for m in range(15)]
-    for m in range(15):
-        start = rho[14] / rho[m]
-        lost += start * free * worse_share(min(2**m, 20_000 - 16_383) * free, log)
-        free *= 1 - start
-    assert lost == pytest.approx(0.0549, abs=1e-4)
-    run = simulate(worlds.Stationary(mu=(0.1, 0.9), horizon=20_000), "master", runs=40, seed=1, record="all")
-    observed = (run.arms[:, -4_000:] == 1).mean(axis=1)
-    assert abs(observed.mean() - (1 - lost)) < 4 * observed.std(ddof=1) / math.sqrt(40)
-
-
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 10**6])
-def test_the_tuning_at_the_ends(n_arms, horizon):
-    agent = agents.make("master", n_arms, horizon)
-    assert agent.delta == (0.5 if horizon == 1 else 1 / horizon)
-    assert len(agent.state.rates) == math.floor(math.log2(horizon)) + 1
-    assert (np.diff(agent.state.rates) < 0).all()
-    for t in range(60):
-        agent.observe(agent.act(), float(t % 2))
 
 
 def test_what_is_known_changes_nothing_and_what_is_given_counts():

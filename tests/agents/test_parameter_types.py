@@ -16,11 +16,9 @@ from examples import HOUSE, example_agent
 from fuzzing import is_own
 
 from ns_mab_gym import agents, rewards, worlds
-from ns_mab_gym.agents.core.parameter_types import check_types
-from ns_mab_gym.experiments.parsing import experiment
-from ns_mab_gym.experiments.preflight import check_study
-from ns_mab_gym.experiments.study import Study
-from ns_mab_gym.play.resolving import as_env
+from ns_mab_gym.agents.core.arguments import check_types
+from ns_mab_gym.specs import as_env
+from ns_mab_gym.studies.study import Study, check_study, experiment
 
 if TYPE_CHECKING:
     from somewhere import Unknown
@@ -75,10 +73,9 @@ def test_values_of_another_type_are_refused_in_words(title):
             assert name in str(caught.value), (name, value, caught.value)
 
 
-@pytest.mark.parametrize("name", HOUSE)
 @pytest.mark.parametrize("truth", [np.True_, np.False_, True, False])
-def test_truth_values_of_numpy_are_truth_values(name, truth):
-    assert bool(example_agent(name, 3, binarize=truth).binarize) is bool(truth)
+def test_truth_values_of_numpy_are_truth_values(truth):
+    assert bool(example_agent("ts", 3, binarize=truth).binarize) is bool(truth)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +112,6 @@ class Exotic:
         self,
         n_arms: int,
         plain=1,
-        unknown: Unknown | None = None,
-        nonsense: "not a type (" = 2,  # type: ignore  # noqa: F722
         call: Callable[[int], int] = abs,
         table: Mapping[str, int] = {},
         listed: Sequence[float] = (),
@@ -143,7 +138,7 @@ class Exotic:
 @pytest.mark.parametrize(
     "given",
     [
-        {"plain": "anything"}, {"plain": None}, {"unknown": 3}, {"nonsense": "x"}, {"call": print}, {"call": 3},
+        {"plain": "anything"}, {"plain": None}, {"table": 5}, {"call": print}, {"call": 3},
         {"extra": []},
         {"table": {"a": 1}}, {"listed": [1, 2.5]}, {"listed": np.arange(3)}, {"listed": range(3)}, {"pair": (2, "b")},
         {"choice": 2}, {"noted": True}, {"later": None}, {"later": 3}, {"own": np.random.default_rng(0)}, {"own": 5},
@@ -156,10 +151,8 @@ def test_what_an_annotation_does_not_tell_is_not_checked(given):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"table": 5}, "table must be a table, got 5"),
         ({"listed": "abc"}, "listed must be a list of numbers, got 'abc'"),
         ({"listed": ["a"]}, r"listed must be a list of numbers, got \['a'\]"),
-        ({"pair": ("b", 2)}, "pair must be a list"),
         ({"choice": "b"}, "choice must be one of 'a', 2, got 'b'"),
         ({"choice": True}, "choice must be one of 'a', 2, got True"),
         ({"noted": "yes"}, "noted must be true or false, got 'yes'; write noted=true or noted=false"),
@@ -172,8 +165,15 @@ def test_what_it_tells_is(given, message):
         agents.make(Exotic, 3, **given)
 
 
-def test_classes_that_python_cannot_look_into():
-    check_types(dict, {"anything": 1})
+class Unresolved:
+    """A class with a type that is known to type checkers alone."""
+
+    def __init__(self, unknown: Unknown | None = None, plain: int = 1) -> None: ...
+
+
+@pytest.mark.parametrize("kind", [dict, Unresolved])
+def test_classes_that_python_cannot_look_into(kind):
+    check_types(kind, {"anything": 1, "plain": "x", "unknown": 2})
 
 
 def test_an_agent_without_checks_of_its_own_is_checked_all_the_same():

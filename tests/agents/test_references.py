@@ -1,4 +1,4 @@
-"""The reference agents of every comparison: random and oracle."""
+"""References: random play, the oracle, and KL-UCB that is told of every change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ns_mab_gym import agents
+import ns_mab_gym as nsb
+from ns_mab_gym import agents, theory, worlds
+from ns_mab_gym.agents.parts.alarms import alarms_in
 
 
 def test_random_is_uniform_over_the_open_arms(example, count_acts):
@@ -45,3 +47,64 @@ def test_the_oracle_does_not_write_to_the_means():
 def test_means_of_another_shape(shape):
     with pytest.raises(ValueError, match=r"means must have shape \(T, 2\), got \(4"):
         agents.Oracle(2, means=np.zeros(shape))
+
+
+PHASES = np.array([[0.1, 0.5, 0.9], [0.1, 0.6, 0.9], [0.8, 0.6, 0.2]])
+MEANS_ORACLE_RESTART = PHASES.repeat(200, axis=0)
+
+
+@pytest.mark.parametrize(("at", "restarts"), [("breakpoints", [200, 400]), ("switches", [400])])
+def test_it_is_kl_ucb_made_to_forget(at, restarts):
+    """The same arms as KL-UCB with c = 0 that somebody tells to forget after these rounds, and its log says so."""
+    agent, plain = agents.make("oracle-restart", 3, means=MEANS_ORACLE_RESTART, at=at), agents.make("kl-ucb", 3, c=0.0)
+    luck = np.random.default_rng(1)
+    for each in (agent, plain):
+        each.reset(seed=1)
+    for t in range(1, 601):
+        arm = agent.act()
+        assert arm == plain.act()
+        reward = float(luck.random() < MEANS_ORACLE_RESTART[t - 1, arm])
+        agent.observe(arm, reward)
+        plain.observe(arm, reward)
+        if t in restarts:
+            plain.forget()
+    assert alarms_in(agent.state).tolist() == [(t, agents.ALL, True) for t in restarts]
+
+
+def test_where_nothing_changes_it_is_kl_ucb():
+    world = worlds.Stationary(mu=(0.2, 0.4, 0.6), horizon=2_000)
+    mine = nsb.simulate(world, "oracle-restart", runs=2, seed=1, record="all")
+    other = nsb.simulate(world, "kl-ucb", runs=2, seed=1, record="all", agent_kwargs={"c": 0.0})
+    np.testing.assert_array_equal(mine.arms, other.arms)
+    assert [len(alarms) for alarms in mine.alarms] == [0, 0]
+
+
+def test_breakpoints_in_piecewise_worlds_and_switches_in_smooth_ones():
+    """From the description of a world; both lists by the theory module, whose rounds begin the new phase."""
+    abrupt = worlds.Abrupt(horizon=5_000).means()
+    smooth = 0.5 + 0.4 * np.sin(np.arange(5_000)[:, None] / 300 + np.arange(3))
+    agent = agents.make("oracle-restart", knowledge=theory.describe(abrupt))
+    assert agent.at == "breakpoints"
+    np.testing.assert_array_equal(agent.state.restarts + 1, theory.breakpoints(abrupt))
+    agent = agents.make("oracle-restart", knowledge=theory.describe(smooth))
+    assert agent.at == "switches"
+    best = smooth.argmax(axis=1)
+    np.testing.assert_array_equal(agent.state.restarts, np.flatnonzero(best[1:] != best[:-1]) + 1)
+    assert len(agent.state.restarts) == theory.describe(smooth).switches > 0
+
+
+@pytest.mark.parametrize(("phase", "at"), [(3, "breakpoints"), (2, "switches")])
+def test_phases_of_k_rounds_are_long_enough(phase, at):
+    means = np.random.default_rng(1).random((20, 3)).repeat(phase, axis=0)
+    assert agents.make("oracle-restart", 3, means=means).at == at
+
+
+def test_bad_input():
+    with pytest.raises(agents.MissingKnowledgeError, match=r"oracle-restart .* needs `means`"):
+        agents.make("oracle-restart", 10, 50_000)
+    with pytest.raises(ValueError, match=r"means must have shape \(T, 3\), got \(4, 2\)"):
+        agents.make("oracle-restart", 3, means=np.zeros((4, 2)))
+    with pytest.raises(ValueError, match=r"unknown at 'switch'; did you mean 'switches'\?"):
+        agents.make("oracle-restart", 3, means=MEANS_ORACLE_RESTART, at="switch")
+    with pytest.raises(ValueError, match="c must be a finite number of at least 0, got -1"):
+        agents.make("oracle-restart", 3, means=MEANS_ORACLE_RESTART, c=-1)

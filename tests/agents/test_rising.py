@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from ns_mab_gym import agents
+from ns_mab_gym import agents, simulate, worlds
 from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents.parts.memories import append, forget_samples, new_samples
 
 K = 3
 
@@ -86,17 +87,6 @@ def test_the_line_is_the_projection(n):
         assert level + (t - n) * slope == pytest.approx(projection(x, t, n // 4), abs=1e-9 * t)
 
 
-def test_a_straight_line_is_continued():
-    """x_l = 0.1 + 0.002 l for 100 samples: μ̂(t) = 0.1 + 0.002 t exactly, whatever h is."""
-    agent = agents.RLessUCB(2, horizon=200)
-    for place in range(1, 101):
-        agent.observe(0, 0.1 + 0.002 * place)
-    level, slope, width = agent.state.lines[:, 0]
-    assert level == pytest.approx(0.3, abs=1e-12)
-    assert slope == pytest.approx(0.002, abs=1e-12)
-    assert width == pytest.approx(0.5 * math.sqrt(40) / 25**1.5, rel=1e-12)
-
-
 def test_running_sums_after_a_hundred_thousand_samples(observe_all):
     agent = agents.RLessUCB(2, horizon=100_000)
     x = np.random.default_rng(0).normal(1.0, 1.0, 100_000)
@@ -106,25 +96,6 @@ def test_running_sums_after_a_hundred_thousand_samples(observe_all):
     assert level + 1e5 * slope == pytest.approx(projection(x.tolist(), 200_000, 25_000), abs=1e-9)
 
 
-def test_the_index_by_hand():
-    """x = 0, 0, 1, 0, …: with N = 4, h = 1 it is x_4 + (t − 4)(x_4 − x_3) and the bonus σ(t − 4)√(40 ln t)."""
-    assert projection([0.0, 0.0, 1.0, 0.0], 6, 1) == -2.0
-    assert projection([0, 0, 1, 0, 2, 4, 4, 6], 10, 2) == (4 + 3 * (4 - 2) / 2 + 6 + 2 * (6 - 4) / 2) / 2
-    assert index([0.0, 0.0, 1.0, 0.0], 6, 0.25, 4.0, 0.5) == pytest.approx(-2 + 0.5 * 2 * math.sqrt(40 * math.log(6)))
-    assert index([1.0] * 3, 6, 0.25, 4.0, 0.5) == math.inf
-
-
-def test_arms_with_too_few_samples_are_played_in_turn():
-    """⌊N/4⌋ = 0 until the fourth sample of each arm."""
-    agent = agents.RLessUCB(K, horizon=100)
-    arms = []
-    for _ in range(4 * K):
-        arms.append(agent.act())
-        agent.observe(arms[-1], 1.0)
-    assert arms == [*range(K)] * 4
-    assert agent.state.spans.tolist() == [1] * K
-
-
 def test_tuning():
     blind = agents.make("r-less-ucb", 10, 50_000)
     assert (blind.epsilon, blind.alpha, blind.sigma, blind.horizon) == (0.25, 4.0, 0.5, 50_000)
@@ -132,15 +103,6 @@ def test_tuning():
     assert told.sigma == 0.1
     with pytest.raises(MissingKnowledgeError, match=r"r-less-ucb .* needs `horizon` \(T\)"):
         agents.make("r-less-ucb", 10)
-
-
-@pytest.mark.parametrize("n_arms", [2, 10, 200])
-@pytest.mark.parametrize("horizon", [1, 2, 50, 50_000, 1_000_000])
-def test_defaults_at_the_ends(n_arms, horizon):
-    for breakpoints in (0, horizon):
-        agent = agents.make("r-less-ucb", n_arms, horizon, knowledge=Knowledge(breakpoints=breakpoints))
-        for _ in range(min(horizon, 30)):
-            agent.observe(agent.act(), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -161,9 +123,32 @@ def test_bad_parameters(parameters, message):
         agents.make("r-less-ucb", 3, **({"horizon": 10} | parameters))
 
 
-def test_a_memory_that_is_full_says_so():
+FULL = (
+    "the memory of samples is full: it holds one sample of each arm per round of the horizon that the agent was made "
+    "for; make the agent with a longer horizon, or reset it between episodes"
+)
+
+
+def test_a_memory_that_is_full_says_so_interpreted_and_compiled():
     agent = agents.RLessUCB(2, horizon=5)
     for _ in range(5):
         agent.observe(0, 1.0)
-    with pytest.raises(ValueError, match="make the agent with a longer horizon"):
+    agent.observe(1, 1.0)  # of another arm there is room
+    with pytest.raises(ValueError, match=FULL):
         agent.observe(0, 1.0)
+    with pytest.raises(ValueError, match=FULL):
+        simulate(worlds.Stationary(mu=(0.1, 0.9), horizon=50), agents.RLessUCB(2, horizon=5), runs=1)
+    with pytest.raises(ValueError, match="horizon must be a positive integer, got 0"):
+        new_samples(3, 0)
+
+
+def test_samples_of_one_arm_or_of_all_are_dropped():
+    samples = new_samples(3, 4)
+    for arm in (0, 1, 1, 2):
+        append(samples, arm, 0.5)
+    forget_samples(samples, 1)
+    assert samples.counts.tolist() == [1, 0, 1]
+    append(samples, 1, 0.25)
+    assert samples.values[1, 0] == 0.25
+    forget_samples(samples, agents.ALL)
+    assert samples.counts.tolist() == [0, 0, 0]

@@ -7,7 +7,6 @@ from collections import Counter
 from itertools import pairwise, permutations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -85,65 +84,6 @@ def test_the_active_set_equals_brute_force(n_arms, delta, epsilon, phi, factor, 
     np.testing.assert_allclose(state["state.sums"], sums, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("n_arms", "delta", "epsilon"), [(2, 0.05, 0.0), (2, 0.05, 0.1), (5, 0.5, 0.0), (3, 1e-6, 0.0)]
-)
-def test_trap_an_arm_that_was_dropped_does_not_come_back(n_arms, delta, epsilon):
-    """Public code compares where it should assign, and drops nothing; and its threshold lacks 1/τ, and stays above 1.
-
-    With rewards of 1 for arm 0 and 0 for the others, these are dropped after the first round-robin τ ≥ ln(K/δ) with
-    1 + ε ≥ 2√(ln(4Kτ²/δ)/(2τ)): they are played τ times each and never again.
-    """
-    tau = next(
-        tau
-        for tau in range(1, 10_000)
-        if tau >= math.log(n_arms / delta) and 1 + epsilon >= threshold(tau, n_arms, delta)
-    )
-    assert all(2 * math.sqrt(math.log(4 * n_arms * t**2 / delta) / 2) > 1 + epsilon for t in range(1, 10_000))
-    agent = agents.Ser4(n_arms, delta=delta, epsilon=epsilon, phi=0.0)
-    agent.reset(seed=0)
-    rounds = n_arms * tau + 500
-    history, _ = play(agent, rounds, lambda t, arm: float(arm == 0))
-    pulls = Counter(arm for arm, _ in history)
-    assert pulls == {0: tau + 500} | dict.fromkeys(range(1, n_arms), tau)
-    assert {arm for arm, _ in history[n_arms * tau :]} == {0}
-
-
-def test_the_threshold_by_hand():
-    """K = 2, δ = 0.05: 1.0116 after 22 round-robins, 0.9933 after 23; so a gap of 1 is seen after the 23rd."""
-    assert threshold(22, 2, 0.05) == pytest.approx(1.0116, abs=1e-4)
-    assert threshold(23, 2, 0.05) == pytest.approx(0.9933, abs=1e-4)
-    agent = agents.Ser4(2, delta=0.05, epsilon=0.0, phi=0.0)
-    agent.reset(seed=1)
-    history, _ = play(agent, 100, lambda t, arm: float(arm == 1))
-    assert sum(arm == 0 for arm, _ in history) == 23
-
-
-def test_the_factor_by_hand():
-    """K = 2, δ = 0.05, one radius for two: a gap of 1 is seen where ln(160τ²) ≤ 2τ, 7.27 > 6 and 7.85 ≤ 8: at τ = 4."""
-    agent = agents.Ser4(2, delta=0.05, epsilon=0.0, phi=0.0, factor=1.0)
-    agent.reset(seed=1)
-    history, _ = play(agent, 100, lambda t, arm: float(arm == 1))
-    assert sum(arm == 0 for arm, _ in history) == 4
-
-
-def test_no_arm_is_dropped_before_ln_k_over_delta():
-    """With a gap of 100 the threshold is passed at once; only τ ≥ ln(K/δ) = ln(3/1e-4) = 10.3 holds the arms."""
-    agent = agents.Ser4(3, delta=1e-4, epsilon=0.0, phi=0.0)
-    agent.reset(seed=2)
-    history, _ = play(agent, 200, lambda t, arm: 100.0 * (arm == 2))
-    assert Counter(arm for arm, _ in history)[0] == 11
-
-
-def test_the_best_arm_is_never_dropped_and_ties_go_to_the_lowest_index():
-    """With ε above any threshold every arm goes but the best; of equal arms the lowest index stays."""
-    for seed in range(8):
-        agent = agents.Ser4(4, delta=0.5, epsilon=50.0, phi=0.0)
-        agent.reset(seed=seed)
-        history, _ = play(agent, 60, lambda t, arm: 0.0 if arm == 0 else 1.0)
-        assert {arm for arm, _ in history[-20:]} == {1}
-
-
 def test_every_round_robin_has_a_fresh_order_uniform_over_all():
     """3 000 round-robins of equal arms: each of the 6 orders equally often, and independent of the one before."""
     agent = agents.Ser4(3, delta=0.01, epsilon=0.0, phi=0.0)
@@ -174,9 +114,3 @@ def test_resets_come_after_every_round_with_probability_phi():
         robin = [arm for arm, _ in history[t : t + 3]]
         if len(robin) == 3 and not {t + 1, t + 2} & set(resets):
             assert sorted(robin) == [0, 1, 2]
-
-
-def test_no_reset_without_phi():
-    agent = agents.Ser4(3, delta=0.01, epsilon=0.0, phi=0.0)
-    agent.reset(seed=5)
-    assert play(agent, 5_000, lambda t, arm: 0.5)[1] == []

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from ns_mab_gym.cli import door, entry
+from ns_mab_gym.cli import entry, parser
 
 WORLD = "piecewise:n_arms=3,horizon=50"
 SMALL = ["--env", WORLD, "--agents", "ts", "--runs", "2"]
@@ -17,7 +17,7 @@ SMALL = ["--env", WORLD, "--agents", "ts", "--runs", "2"]
 
 def closed(work, *arguments):
     """The exit code of a command called me, which does nothing but the work."""
-    return door.closing(door.Parser("me", "Does it.", ("",)), arguments, lambda options: work())
+    return parser.closing(parser.Parser("me", "Does it.", ("",)), arguments, lambda options: work())
 
 
 @pytest.fixture(autouse=True)
@@ -110,24 +110,6 @@ def test_broken_files_of_means(command, name, content, message, one_error, tmp_p
     assert message in said
     assert name in said
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["paper", "--out", "taken/results"],
-        ["evaluate", *SMALL, "--out", "taken/results"],
-        ["diagnose", WORLD, "--out", "taken/results"],
-        ["plot", WORLD, "--out", "taken/worlds.png"],
-        ["train", "--env", WORLD, "--out", "taken/results"],
-    ],
-)
-def test_a_folder_that_cannot_be_made(arguments, one_error, tmp_path):
-    (tmp_path / "taken").write_text("a file is in the way")
-    assert entry.main(arguments) == 2
-    said = one_error(f"ns-mab-gym {arguments[0]}")
-    assert "Not a directory" in said or "File exists" in said
-    assert "taken" in said
 
 
 def test_a_model_that_is_none(one_error, tmp_path):

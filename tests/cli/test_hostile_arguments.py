@@ -7,9 +7,9 @@ import importlib
 import pytest
 
 from ns_mab_gym import agents, worlds
-from ns_mab_gym.choosing.arena import Arena
-from ns_mab_gym.cli import door
-from ns_mab_gym.figures.drawing_jobs import FigureJob
+from ns_mab_gym.cli import parser
+from ns_mab_gym.cli.entry import main
+from ns_mab_gym.tuning.race import WorldEvaluator
 
 from ..support.fuzzing import guest
 from ..support.hostile import TYPED, foreign, one_of
@@ -65,25 +65,24 @@ def enough(*_, **__):
 def idle(monkeypatch, tmp_path):
     """Commands that stop where their work begins; the fixture is a list of the errors that they end in."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Arena, "warm_up", enough)
-    monkeypatch.setattr("ns_mab_gym.experiments.runner.dispatch", enough)
-    monkeypatch.setattr("ns_mab_gym.experiments.measurement.compare", enough)
-    monkeypatch.setattr("ns_mab_gym.figures.diagnosis.diagnosis_figure", enough)
-    monkeypatch.setattr(FigureJob, "__call__", lambda job: [])
-    monkeypatch.setattr("ns_mab_gym.figures.gallery.gallery_figure", enough)
+    monkeypatch.setattr(WorldEvaluator, "warm_up", enough)
+    monkeypatch.setattr("ns_mab_gym.studies.runner.map_unordered", enough)
+    monkeypatch.setattr("ns_mab_gym.tuning.windows.compare_windows", enough)
+    monkeypatch.setattr("ns_mab_gym.figures.theory.diagnosis_figure", enough)
+    monkeypatch.setattr("ns_mab_gym.studies.pictures.save", lambda figure, folder, name: [])
+    monkeypatch.setattr("ns_mab_gym.figures.worlds.gallery_figure", enough)
     if importlib.util.find_spec("stable_baselines3"):
-        monkeypatch.setattr("ns_mab_gym.deep.training_folder.train", enough)
+        monkeypatch.setattr("ns_mab_gym.deep.folder.train", enough)
     ended = []
-    told = door.in_one_line
-    monkeypatch.setattr(door, "in_one_line", lambda error: ended.append(error) or told(error))
+    told = parser.in_one_line
+    monkeypatch.setattr(parser, "in_one_line", lambda error: ended.append(error) or told(error))
     return ended
 
 
 def run(command, arguments):
-    module = importlib.import_module(f"ns_mab_gym.cli.{command}_command")
     try:
-        return module.main(arguments, command)
-    except door.HelpShown:
+        return main([command, *arguments])
+    except parser.HelpShown:
         return 0
 
 

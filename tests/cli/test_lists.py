@@ -7,64 +7,10 @@ import pytest
 import ns_mab_gym
 from ns_mab_gym import agents, rewards, worlds
 from ns_mab_gym.cli import entry
-from ns_mab_gym.cli.agents_command import FAMILIES
+from ns_mab_gym.cli.lists import FAMILIES
 from ns_mab_gym.envs import ENV_IDS
 
 from .conftest import ROOT
-
-MINE = '''
-from dataclasses import dataclass
-
-import numpy as np
-
-from ns_mab_gym.rewards import Law
-from ns_mab_gym.worlds import World
-
-
-class Greedy:
-    """Plays the arm with the best mean so far.
-
-    Rule:
-        argmax of the means.
-
-    Attributes:
-        epsilon: how often it does otherwise.
-    """
-
-    def __init__(self, n_arms, epsilon=0.1): ...
-    def reset(self, seed=None): ...
-    def act(self, observation=None): ...
-    def observe(self, arm, reward): ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tide(World):
-    """Two arms that take turns."""
-
-    horizon: int = 100
-
-    @property
-    def n_arms(self):
-        return 2
-
-    def _means(self, rng):
-        return np.tile([[0.2, 0.8]], (self.horizon, 1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coin(Law):
-    """Heads or tails."""
-
-    support = (0.0, 1.0)
-
-    @property
-    def subgaussian(self):
-        """λ = ½."""
-        return 0.5
-
-    def reward(self, mu, luck):
-        return float(luck < mu)
-'''
 
 
 @pytest.fixture
@@ -78,12 +24,6 @@ def said(capsys):
         return out
 
     return lines
-
-
-@pytest.fixture
-def _mine(tmp_path, monkeypatch):
-    (tmp_path / "my_things.py").write_text(MINE)
-    monkeypatch.syspath_prepend(tmp_path)
 
 
 def test_agents_lists_every_agent_with_its_summary(said):
@@ -111,12 +51,12 @@ def test_every_agent_has_a_card_with_its_source_and_its_rule(name, said):
     assert "\n  rule " in card
 
 
-@pytest.mark.usefixtures("_mine")
+@pytest.mark.usefixtures("here")
 def test_an_agent_of_the_users_own_has_a_card(said):
-    card = said("agents", "my_things:Greedy")
-    assert card.startswith("my_things:Greedy: Plays the arm with the best mean so far.\n")
-    assert "  rule         argmax of the means.\n" in card
-    assert "  parameter    epsilon: how often it does otherwise.\n" in card
+    card = said("agents", "own_zoo:Stubborn")
+    assert card.startswith("own_zoo:Stubborn: Plays one arm for ever: a plain class with three methods.\n")
+    assert "  rule         the same arm in every round.\n" in card
+    assert "  parameter    arm: which one.\n" in card
 
 
 def test_worlds_lists_every_world_id_and_law(said):
@@ -156,18 +96,18 @@ def test_a_world_with_parameters_says_what_follows_from_them(name, said):
     assert "derived jumping = 2 (K/2, rounded down); step = 0.02 (0.002 √(50,000/T), at most 0.25)" in text
 
 
-@pytest.mark.usefixtures("_mine")
+@pytest.mark.usefixtures("here")
 def test_worlds_and_laws_of_the_users_own_have_cards(said):
-    assert said("worlds", "my_things:Tide").startswith("my_things:Tide: Two arms that take turns.\n")
-    law = said("worlds", "my_things:Coin")
-    assert law.startswith("my_things:Coin: Heads or tails.\n")
-    assert "λ²-subgaussian with λ = ½." in law
+    assert said("worlds", "own_zoo:Level").startswith("own_zoo:Level: Two arms that stand still, the second worse by")
+    law = said("worlds", "own_zoo:Sure")
+    assert law.startswith("own_zoo:Sure: A reward is its mean, plus a bonus.\n")
+    assert "λ²-subgaussian with λ = 0." in law
 
 
-@pytest.mark.usefixtures("_mine")
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("command", ["agents", "worlds"])
 def test_what_is_neither_is_refused(command, one_error):
-    assert entry.main([command, "my_things:np"]) == 2
+    assert entry.main([command, "own_zoo:np"]) == 2
     assert "is not a class" in one_error(f"ns-mab-gym {command}")
 
 

@@ -8,120 +8,13 @@ import pandas as pd
 import pytest
 
 from ns_mab_gym import agents, rewards, worlds
-from ns_mab_gym.agents.core.zoo import AGENTS
+from ns_mab_gym.agents.core.registry import AGENTS
 from ns_mab_gym.cli import entry
 from ns_mab_gym.rewards import LAWS
 from ns_mab_gym.worlds.catalogue import WORLDS
 
-MINE = '''
-"""A module of the user's own."""
-
-from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
-
-import numpy as np
-
-from ns_mab_gym.agents import Agent, rule
-from ns_mab_gym.rewards import Law
-from ns_mab_gym.worlds import World
-
-
-class Stubborn:
-    """Plays one arm for ever: a plain class with three methods."""
-
-    def __init__(self, n_arms, arm=0):
-        self.arm = arm
-
-    def reset(self, seed=None):
-        pass
-
-    def act(self, observation=None):
-        return self.arm
-
-    def observe(self, arm, reward):
-        pass
-
-
-class Clock(NamedTuple):
-    rounds: np.ndarray
-
-
-def act(state, mask, rng):
-    return state.rounds[0] % mask.size
-
-
-def observe(state, arm, reward):
-    state.rounds[0] += 1
-
-
-rule(Clock, act, observe)
-
-
-@dataclass(eq=False)
-class InTurn(Agent):
-    """Plays the arms in turn: derived from Agent, with a rule that is compiled."""
-
-    start: int = 0
-
-    def _new_state(self):
-        return Clock(np.array([self.start]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Level(World):
-    """Two arms that stand still, the second worse by the gap."""
-
-    horizon: int = 40
-    gap: float = 0.25
-
-    @property
-    def n_arms(self):
-        return 2
-
-    def _means(self, rng):
-        return np.tile([0.75, 0.75 - self.gap], (self.horizon, 1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sure(Law):
-    """A reward is its mean, plus a bonus."""
-
-    support: ClassVar = (0.0, 1.0)
-    bonus: float = 0.0
-
-    @property
-    def subgaussian(self):
-        """λ = 0."""
-        return 0.0
-
-    def reward(self, mu, luck):
-        return mu + self.bonus
-
-
-class Wanting:
-    """An agent that cannot act."""
-
-    def reset(self, seed=None):
-        pass
-
-    def observe(self, arm, reward):
-        pass
-
-
-NUMBER = 3
-'''
-
-
+pytestmark = pytest.mark.usefixtures("here")
 slowly = pytest.mark.filterwarnings("ignore:.*generic Python loop")
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """A working folder with the user's module in it."""
-    (tmp_path / "own_zoo.py").write_text(MINE)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture

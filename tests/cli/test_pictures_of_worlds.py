@@ -6,33 +6,7 @@ from PIL import Image
 
 from ns_mab_gym import theory, worlds
 from ns_mab_gym.cli import entry
-from ns_mab_gym.cli.reading import means_of
-
-MINE = """
-from dataclasses import dataclass
-import numpy as np
-from ns_mab_gym.worlds import World
-
-@dataclass(frozen=True, kw_only=True)
-class Ebb(World):
-    depth: float = 0.3
-
-    @property
-    def n_arms(self):
-        return 2
-
-    def _means(self, rng):
-        late = np.arange(self.horizon) >= self.horizon // 2
-        return np.column_stack([np.where(late, 0.9, 0.9 - self.depth), np.full(self.horizon, 0.7)])
-"""
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "my_ebb.py").write_text(MINE)
-    return tmp_path
+from ns_mab_gym.cli.choosing import means_of
 
 
 @pytest.fixture
@@ -48,7 +22,6 @@ def width_of(picture):
 def test_what_is_read_is_what_is_named(here, table):
     np.savetxt(here / "clicks.csv", table, delimiter=",", header="ads,mail,video", comments="")
     np.savez(here / "clicks.npz", table)
-    late = np.arange(10) >= 5
     for words, name, means, arms in (
         ("clicks.csv", "clicks", table, ["ads", "mail", "video"]),
         ("clicks.npz", "clicks", table, None),
@@ -62,12 +35,7 @@ def test_what_is_read_is_what_is_named(here, table):
             worlds.Smooth(horizon=90, sigma=0.01).means(),
             None,
         ),
-        (
-            "my_ebb:Ebb:horizon=10",
-            "my_ebb-Ebb-horizon=10",
-            np.column_stack([np.where(late, 0.9, 0.6), [0.7] * 10]),
-            None,
-        ),
+        ("own_zoo:Level:horizon=10", "own_zoo-Level-horizon=10", np.tile([0.75, 0.5], (10, 1)), None),
     ):
         read = means_of(words, seed=0)
         assert (read[0], read[2]) == (name, arms)
@@ -81,9 +49,7 @@ def test_a_random_world_is_the_instance_of_the_seed():
     assert not np.array_equal(one, other)
 
 
-@pytest.mark.parametrize(
-    "world", ["NSBandit-Abrupt-v0:horizon=500", "piecewise:n_arms=3,horizon=500", "my_ebb:Ebb:horizon=500"]
-)
+@pytest.mark.parametrize("world", ["NSBandit-Abrupt-v0:horizon=500", "piecewise:n_arms=3,horizon=500", "own_zoo:Level"])
 def test_worlds_are_described_and_drawn(world, here, capsys):
     assert entry.main(["diagnose", world, "--out", "out"]) == 0
     said = capsys.readouterr().out
@@ -116,7 +82,12 @@ def test_a_file_is_described_drawn_and_measured(here, table, capsys):
 
 def test_several_worlds_of_every_kind_are_plotted(here, table, capsys):
     np.savetxt(here / "clicks.csv", table, delimiter=",")
-    named = ["NSBandit-Smooth-v0:horizon=500", "piecewise:n_arms=3,horizon=500", "clicks.csv", "my_ebb:Ebb:horizon=500"]
+    named = [
+        "NSBandit-Smooth-v0:horizon=500",
+        "piecewise:n_arms=3,horizon=500",
+        "clicks.csv",
+        "own_zoo:Level:horizon=500",
+    ]
     assert entry.main(["plot", *named, "--out", "pictures/worlds.png"]) == 0
     assert capsys.readouterr().out.startswith("picture: pictures/worlds.png (")
     assert width_of(here / "pictures" / "worlds.png") > 800

@@ -1,12 +1,19 @@
-"""What users rely on beside the ids: given instances, fresh and read-only arrays, shared luck, actions of any kind."""
+"""Promises beside the ids: given instances, fresh and read-only arrays, shared luck, any integer action, unwrapping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_overloads
 
 import gymnasium as gym
 import numpy as np
 import pandas as pd
 import pytest
 
-from ns_mab_gym import rewards, worlds
+import ns_mab_gym as nsb
+from ns_mab_gym import rewards, worlds, wrappers
 from ns_mab_gym.envs import NSBanditEnv
+from ns_mab_gym.envs.vector import NSBanditVectorEnv
 
 LAWS = list(rewards.LAWS)
 RNG = np.random.default_rng(0)
@@ -28,15 +35,6 @@ def test_given_means_are_played_with_the_luck_of_the_seed(world):
     np.testing.assert_array_equal(env.means, GIVEN)
     own = rewards_of(env, arms, seed=9)
     assert own == [env.means[t, arm] + noise[t] for t, arm in enumerate(arms)]
-
-
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("world", ["abrupt", "random-walk"])
-def test_given_the_worlds_own_means_nothing_changes(world, law):
-    env = NSBanditEnv(world, horizon=100, reward=law)
-    arms = [t % 10 for t in range(100)]
-    plain = rewards_of(env, arms, seed=4)
-    assert rewards_of(env, arms, seed=4, options={"means": env.means}) == plain
 
 
 @pytest.mark.parametrize("world", ["abrupt", "random-walk"])
@@ -123,3 +121,36 @@ def test_observation_bounds_are_those_of_the_law():
         space = NSBanditEnv(reward=name, horizon=5).observation_space
         assert (space.low[10], space.high[10]) == (low, high)
         assert space.shape == (12,)
+
+
+def test_the_bandit_is_found_under_wrappers() -> None:
+    env = gym.make("NSBandit-Piecewise-v0", horizon=20)
+    stacked = wrappers.ArmAvailability(wrappers.LastRounds(env))
+    assert nsb.bandit_of(stacked) is env.unwrapped
+    assert type(nsb.bandit_of(env)) is NSBanditEnv
+    envs = gym.make_vec("NSBandit-Piecewise-v0", num_envs=2, horizon=20)
+    assert nsb.bandit_of(wrappers.VectorLastRounds(envs)) is envs
+    assert type(nsb.bandit_of(envs)) is NSBanditVectorEnv
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: gym.make("CartPole-v1"), r'CartPole.*; make one with gym\.make\("NSBandit'),
+        (lambda: 3, "no bandit of this package in 3"),
+        (lambda: gym.make_vec("NSBandit-Abrupt-v0", 2, vectorization_mode="sync"), r"SyncVectorEnv.*get_attr"),
+    ],
+)
+def test_other_things_are_refused_with_the_way_out(make: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        nsb.bandit_of(make())
+
+
+def test_type_checkers_know_which_bandit_it_is() -> None:
+    """The repository's own strict check covers the bodies; users read the overloads."""
+    told = [(each.__annotations__["env"], each.__annotations__["return"]) for each in get_overloads(nsb.bandit_of)]
+    assert told == [
+        ("gym.Env[Any, Any]", "NSBanditEnv"),
+        ("gym.vector.VectorEnv[Any, Any, Any]", "NSBanditVectorEnv"),
+    ]
+    assert (Path(nsb.__file__).parent / "py.typed").is_file()

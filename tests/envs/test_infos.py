@@ -8,7 +8,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.monitor import Monitor
 from wrapping import SINGLE, VECTOR_KINDS
 
@@ -82,16 +81,6 @@ def test_the_step_that_ends_an_episode_has_its_total_in_final_info() -> None:
         assert (steps[-1][key] == value).all()
 
 
-def test_totals_are_the_callers_to_change() -> None:
-    envs = gym.make_vec("NSBandit-Piecewise-v0", num_envs=4, **SHORT)
-    envs.reset(seed=0)
-    first = envs.step(np.zeros(4, int))[-1]
-    before = first["total_regret"].copy()
-    first["total_regret"][:] = 1e6
-    second = envs.step(np.zeros(4, int))[-1]
-    np.testing.assert_array_equal(second["total_regret"], before + second["regret"])
-
-
 def test_stable_baselines_gets_the_same_keys_at_reset_and_the_total() -> None:
     envs = rl.SB3VecEnv(gym.make_vec("NSBandit-Piecewise-v0", num_envs=4, **SHORT))
     envs.reset()
@@ -110,9 +99,3 @@ def test_monitor_logs_the_total_of_an_episode() -> None:
     env.reset(seed=0)
     infos = [env.step(1)[-1] for _ in range(30)]
     assert infos[-1]["episode"]["total_regret"] == sum(info["regret"] for info in infos) > 0
-
-
-@pytest.mark.parametrize("wrap", [lambda envs: envs, *VECTOR_KINDS.values()])
-def test_the_autoreset_mode_is_an_attribute_of_vector_envs_and_of_the_wrappers_of_the_suite(wrap: Any) -> None:
-    envs = wrap(gym.make_vec("NSBandit-Piecewise-v0", num_envs=2, **SHORT))
-    assert envs.autoreset_mode is AutoresetMode.SAME_STEP

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
@@ -14,7 +14,9 @@ from alike import assert_alike
 from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode
 
-from ns_mab_gym.envs import ENV_IDS, rounds_ahead, vector
+from ns_mab_gym import rewards
+from ns_mab_gym.envs import ENV_IDS, vector
+from ns_mab_gym.envs.vector import AT_ONCE, rewards_of
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,7 +26,7 @@ HORIZON = 81  # with the fixture below, two whole blocks of luck and a part
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds_ahead, "BLOCK", 32)
+    monkeypatch.setattr(vector, "BLOCK", 32)
 
 
 def native(env_id: str = "NSBandit-Piecewise-v0", num_envs: int = 3, **kwargs: Any) -> Any:
@@ -55,61 +57,16 @@ def test_every_law_plays_what_sync_vector_env_plays(law: dict[str, Any]) -> None
     assert_same_trajectory(native(**kwargs), sync, rounds=100)
 
 
-def test_one_env_equals_the_single_env_trajectory_by_trajectory() -> None:
-    envs, env = native(num_envs=1, horizon=HORIZON), gym.make("NSBandit-Piecewise-v0", horizon=HORIZON)
-    envs.reset(seed=7)
-    env.reset(seed=7)
-    np.testing.assert_array_equal(envs.means[0], env.unwrapped.means)
-    for t in range(HORIZON):
-        obs, reward, terminated, truncated, _ = env.step(t % 10)
-        many_obs, rewards, terminations, truncations, infos = envs.step(np.array([t % 10]))
-        last = infos["final_obs"][0] if truncated else many_obs[0]
-        np.testing.assert_array_equal(last, obs)
-        assert (rewards[0], terminations[0], truncations[0]) == (reward, terminated, truncated)
-
-
 def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     played = []
     for block, most in ((1, 1 << 26), (128, 1 << 26), (128, 3 * 12 * 8 * 7)):  # of 1 step, 50 steps, and 7
-        monkeypatch.setattr(rounds_ahead, "BLOCK", block)
-        monkeypatch.setattr(rounds_ahead, "BLOCK_BYTES", most)
+        monkeypatch.setattr(vector, "BLOCK", block)
+        monkeypatch.setattr(vector, "BLOCK_BYTES", most)
         envs = native(reward="gaussian", horizon=50)
         envs.reset(seed=0)
         played.append([envs.step(np.zeros(3, int))[1] for _ in range(120)])
     np.testing.assert_array_equal(played[0], played[1])
     np.testing.assert_array_equal(played[0], played[2])
-
-
-VARIANCES: dict[str, Callable[[FloatArray], FloatArray]] = {  # of a reward with this mean, from the textbook
-    "bernoulli": lambda mean: mean * (1 - mean),
-    "gaussian": lambda mean: np.full_like(mean, 0.5**2),
-    "beta": lambda mean: mean * (1 - mean) / (10 + 1),
-}
-
-
-@pytest.mark.parametrize("law", VARIANCES)
-def test_rewards_have_the_means_and_the_variances_of_the_instances_within_4_standard_errors(law: str) -> None:
-    """The standard error of the summed squares is estimated from the 20 000 squares themselves."""
-    n, horizon = 500, 40
-    envs = native(num_envs=n, n_arms=4, horizon=horizon, reward=law)
-    envs.reset(seed=0)
-    arms = np.random.default_rng(0).integers(4, size=(horizon, n))
-    rewards = np.array([envs.step(arms[t])[1] for t in range(horizon - 1)])  # the last step begins another episode
-    mean = np.take_along_axis(envs.means.transpose(1, 0, 2), arms[..., None], axis=2)[:-1, :, 0]
-    excess, variance = rewards - mean, VARIANCES[law](mean)
-    assert abs(excess.sum()) < 4 * np.sqrt(variance.sum())
-    surplus = excess**2 - variance
-    assert abs(surplus.sum()) < 4 * np.sqrt(surplus.size) * surplus.std()
-
-
-def test_random_worlds_give_each_env_its_own_instance_and_a_new_one_each_episode() -> None:
-    envs = native(num_envs=4, horizon=10)
-    envs.reset(seed=3)
-    first = envs.means
-    assert len({means.tobytes() for means in first}) == 4
-    for _ in range(10):
-        envs.step(np.zeros(4, int))
-    assert not any(np.array_equal(a, b) for a, b in zip(first, envs.means, strict=True))
 
 
 def test_seeds_one_each_are_kept_and_a_none_goes_on() -> None:
@@ -135,6 +92,17 @@ def test_a_reset_without_a_seed_goes_on_with_the_generators_as_the_single_env_do
         env.reset(seed=11 + i)
         env.reset()
         np.testing.assert_array_equal(envs.means[i], env.unwrapped.means)  # type: ignore[attr-defined]
+
+
+def test_children_that_others_spawn_count_as_in_the_single_env() -> None:
+    envs, env = native(num_envs=2, horizon=20), gym.make("NSBandit-Piecewise-v0", horizon=20)
+    envs.reset(seed=4)
+    env.reset(seed=5)
+    for generator in (envs.np_random[1], env.unwrapped.np_random):
+        generator.spawn(3)
+    envs.reset()
+    env.reset()
+    np.testing.assert_array_equal(envs.means[1], env.unwrapped.means)  # type: ignore[attr-defined]
 
 
 def test_an_unseeded_env_draws_its_seeds_and_they_reproduce_it() -> None:
@@ -174,18 +142,6 @@ def test_the_spec_makes_the_same_vector_env_again() -> None:
     again = gym.make_vec(type(envs.spec).from_json(envs.spec.to_json()))
     assert isinstance(again, vector.NSBanditVectorEnv)
     assert (again.num_envs, again.world, again.law) == (2, envs.world, envs.law)
-
-
-def test_rendering_gives_what_the_single_envs_render() -> None:
-    for mode in ("ansi", "rgb_array"):
-        kwargs = {"horizon": 6, "render_mode": mode}
-        envs, single = native(num_envs=2, **kwargs), gym.make("NSBandit-Piecewise-v0", **kwargs)
-        envs.reset(seed=0)
-        single.reset(seed=1)
-        np.testing.assert_array_equal(envs.render()[1], single.render())
-        envs.step(np.array([0, 3]))
-        single.step(3)
-        np.testing.assert_array_equal(envs.render()[1], single.render())
 
 
 def test_an_instance_makes_room_for_the_next_before_that_is_drawn() -> None:
@@ -258,3 +214,35 @@ def test_other_bad_input_is_named() -> None:
         native(num_envs=0)
     with pytest.raises(TypeError, match="did you mean 'horizon'"):
         native(horizn=3)
+
+
+RNG = np.random.default_rng(0)
+MEANS = np.concatenate([[0.0, 0.0, 1.0, 1.0, 0.5], RNG.random(2_000), 1e-9 * RNG.random(50), 1 - 1e-9 * RNG.random(50)])
+LAWS = [
+    rewards.Bernoulli(),
+    rewards.Gaussian(scale=0.3),
+    *(rewards.Beta(concentration=c) for c in (0.001, 0.5, 3, 10.0, 1e4)),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_rewards_at_once_are_those_one_by_one(law: rewards.Law) -> None:
+    luck = law.luck(np.random.default_rng(1), MEANS.size)
+    luck[:2] = 0.0
+    at_once = rewards_of(law, MEANS, luck)
+    assert at_once.tolist() == [law.reward(mu, u) for mu, u in zip(MEANS.tolist(), luck.tolist(), strict=True)]
+
+
+def test_every_law_of_the_house_is_computed_at_once() -> None:
+    assert {rewards.kind(name).reward for name in ("bernoulli", "gaussian", "beta")} == set(AT_ONCE)
+
+
+@pytest.mark.parametrize("base", [rewards.Bernoulli, rewards.Gaussian, rewards.Beta])
+def test_a_law_that_is_derived_from_one_of_these_plays_by_its_own_rule(base: Any) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Own(base):  # type: ignore[misc]
+        def reward(self, mu: float, luck: float) -> float:
+            return 0.25 if luck > 0.5 else mu
+
+    mean, luck = np.array([0.1, 0.9]), np.array([0.7, 0.2])
+    assert rewards_of(Own(), mean, luck).tolist() == [0.25, 0.9]

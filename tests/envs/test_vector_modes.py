@@ -13,7 +13,7 @@ from alike import assert_alike
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from ns_mab_gym.envs import ENV_IDS, rounds_ahead
+from ns_mab_gym.envs import ENV_IDS, vector
 from ns_mab_gym.envs.vector import NSBanditVectorEnv
 
 N, HORIZON = 3, 61
@@ -23,7 +23,7 @@ RANDOM = "NSBandit-Piecewise-v0"
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds_ahead, "BLOCK", 16)
+    monkeypatch.setattr(vector, "BLOCK", 16)
 
 
 def native(env_id: str = RANDOM, num_envs: int = N, **kwargs: Any) -> Any:
@@ -68,8 +68,7 @@ def test_next_step_ignores_the_actions_of_the_step_that_resets() -> None:
         assert not shown.any()
 
 
-@pytest.mark.parametrize("env_id", [RANDOM, "NSBandit-Abrupt-v0"])
-@pytest.mark.parametrize("law", ["bernoulli", "gaussian"])
+@pytest.mark.parametrize(("env_id", "law"), [(RANDOM, "bernoulli"), ("NSBandit-Abrupt-v0", "gaussian")])
 def test_resets_by_hand_play_what_sync_vector_env_plays_with_the_same_masks(env_id: str, law: str) -> None:
     kwargs = {"horizon": HORIZON, "reward": law}
     ours, theirs = native(env_id, autoreset_mode=AutoresetMode.DISABLED, **kwargs), sync(MODES[2], env_id, **kwargs)
@@ -136,9 +135,15 @@ class Late(gym.Wrapper[Any, Any, Any, Any]):
         return *rest, info | {"total_regret": self.total}  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
-@pytest.mark.parametrize("env_id", [RANDOM, "NSBandit-Abrupt-v0"])
-@pytest.mark.parametrize("law", ["bernoulli", "gaussian", "beta"])
+@pytest.mark.parametrize(
+    ("mode", "env_id", "law"),
+    [
+        (AutoresetMode.SAME_STEP, RANDOM, "bernoulli"),
+        (AutoresetMode.NEXT_STEP, RANDOM, "gaussian"),
+        (AutoresetMode.SAME_STEP, "NSBandit-Abrupt-v0", "beta"),
+        (AutoresetMode.NEXT_STEP, "NSBandit-Abrupt-v0", "bernoulli"),
+    ],
+)
 def test_staggered_sub_environments_play_what_single_ones_play_from_that_round_on(
     mode: AutoresetMode, env_id: str, law: str
 ) -> None:

@@ -1,16 +1,10 @@
-"""Regret: curves and bands show the runs, and every figure of a study is a job of its own."""
-
-import concurrent.futures
-import multiprocessing
+"""Regret: curves and bands show the runs."""
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from ns_mab_gym.experiments import Study, pictures
-from ns_mab_gym.figures.drawing_jobs import FigureJob
-from ns_mab_gym.figures.regret_plots import Member, regret_figure, sensitivity_figure
-from ns_mab_gym.worlds import Abrupt
+from ns_mab_gym.figures.regret import Member, regret_figure, sensitivity_figure
 
 
 def line(axes, label_index=0):
@@ -59,61 +53,3 @@ def test_members_of_a_family_run_from_dark_to_light(make_runs):
     assert left.get_ylim() == right.get_ylim()
     assert [axes.get_title("left") for axes in (left, right)] == ["a world: Beta", "Gamma"]
     assert left.texts[1].get_text().startswith("α = 10 (τ = 10)")
-
-
-@pytest.fixture
-def means():
-    return {"abrupt": Abrupt(horizon=1_000).means(), "NSBandit-Smooth-v0:horizon=1000": None}
-
-
-NAMES = ["abrupt-means", "abrupt-regret", "nsbandit-smooth-v0-horizon-1000-regret", "abrupt-sensitivity"]
-
-
-def test_every_world_gets_its_figures_as_png_and_svg(tmp_path, results, means):
-    written = pictures.draw(results, means, tmp_path / "figures")
-    assert [path.name for path in written] == [f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")]
-    assert sorted(written) == sorted((tmp_path / "figures").iterdir())
-
-
-@pytest.fixture
-def jobs(results, means):
-    """A function from a folder to the jobs of all figures of the study, by name."""
-
-    def jobs_in(folder, drawn_anew=()):
-        planned = pictures.planned(results.study)
-        jobs = [pictures.figure_job(figure, results, means, folder, drawn_anew) for figure in planned]
-        return {job.name: job for job in jobs if job is not None}
-
-    return jobs_in
-
-
-def test_jobs_can_be_done_by_a_process_started_anew(tmp_path, jobs, results, means):
-    here, there = tmp_path / "here", tmp_path / "there"
-    there.mkdir()
-    spawn = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        done = [path for paths in pool.map(FigureJob.__call__, jobs(there).values()) for path in paths]
-    drawn = pictures.draw(results, means, here)
-    assert [path.name for path in done] == [path.name for path in drawn]
-    assert [path.read_bytes() for path in done] == [path.read_bytes() for path in drawn]
-
-
-def test_labels_that_give_the_same_file_name_get_a_number(results):
-    study = results.study
-    twice = Study(study.title, (study.experiments[0], study.experiments[0]))
-    names = [figure.name for figure in pictures.planned(twice)]
-    assert names.count("abrupt-regret") == names.count("abrupt-regret-2") == 1
-    assert len(set(names)) == len(names)
-
-
-def test_worlds_drawn_anew_say_so_and_show_no_phases(tmp_path, jobs):
-    anew, known = jobs(tmp_path, drawn_anew=["abrupt"]), jobs(tmp_path)
-    assert anew["abrupt-means"].arguments[1] == "abrupt (as in the first run)"
-    assert anew["abrupt-regret"].arguments[2] == []
-    assert known["abrupt-regret"].arguments[2] == [300, 601, 800]  # at the same fractions of the horizon as the paper's
-
-
-def test_there_is_a_description_for_every_explanation(tmp_path):
-    written = [path for job in pictures.explanation_jobs(tmp_path) for path in job()]
-    assert len(written) == 2 * len(pictures.DESCRIPTIONS)
-    assert sorted(written) == sorted(tmp_path.iterdir())

@@ -5,11 +5,9 @@ import pytest
 from matplotlib.colors import to_hex
 
 from ns_mab_gym import theory
-from ns_mab_gym.experiments import measurement
-from ns_mab_gym.figures.diagnosis import diagnosis_figure
-from ns_mab_gym.figures.explanations import learnable_figure, two_arms
-from ns_mab_gym.figures.measured_windows import measured_figure
 from ns_mab_gym.figures.style import MUTED
+from ns_mab_gym.figures.theory import diagnosis_figure, learnable_figure, measured_figure, two_arms
+from ns_mab_gym.tuning import windows
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +18,7 @@ def means():
 
 @pytest.fixture(scope="module")
 def comparison(means):
-    return measurement.compare(means, runs=3, ratio=4)
+    return windows.compare_windows(means, runs=3, ratio=4)
 
 
 def texts(figure):
@@ -47,7 +45,7 @@ def test_the_picture_names_arms_and_shares(means):
 def test_strips_are_in_the_order_of_their_labels(means):
     strips = panel(diagnosis_figure(means, windows=[10, 200]), "Learnable")
     assert [label.get_text() for label in strips.get_yticklabels()] == ["τ = 10", "τ = 200"]
-    height = {text.get_text(): text.get_position()[1] for text in strips.texts}
+    height = {text.get_text(): text.xyann[1] for text in strips.texts}
     ticks = strips.transAxes.inverted().transform(strips.transData.transform([(0, 0.5), (0, 1.5)]))[:, 1]
     assert [height["98%"], height["67%"]] == pytest.approx(ticks)  # 10 and 200 of 600 rounds are lost
     assert height["98%"] > height["67%"]  # from top to bottom
@@ -65,13 +63,6 @@ def test_the_bounds_of_the_theorem_are_drawn(means):
     total = next(line for line in axes.lines if line.get_linewidth() > 2)
     windows = [int(tau) for tau in total.get_xdata()]
     np.testing.assert_allclose(total.get_ydata(), [each.total for each in theory.bounds(means, windows)])
-
-
-@pytest.mark.parametrize("shape", [(1, 2), (2, 2), (30, 12)])
-def test_any_world_can_be_drawn(shape):
-    figure = diagnosis_figure(np.random.default_rng(0).random(shape), "gamma-swgts")
-    figure.draw_without_rendering()
-    assert len(figure.get_axes()) == 5
 
 
 def test_the_explanation_shows_the_shares_of_its_windows():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from ns_mab_gym.figures.gallery import PAPER, gallery_figure
 from ns_mab_gym.figures.style import FAINT
-from ns_mab_gym.figures.world_means import arm_colours, kept_rounds, means_figure, phase_starts
+from ns_mab_gym.figures.worlds import PAPER, arm_colours, gallery_figure, kept_rounds, means_figure, phase_starts
 from ns_mab_gym.means import breakpoints
 from ns_mab_gym.worlds import Abrupt, GeneralAbrupt, Piecewise, Smooth
 

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stored_runs import save
 
 import ns_mab_gym as nsb
 from ns_mab_gym import worlds
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.vector import NSBanditVectorEnv
-from ns_mab_gym.experiments import Store
-from ns_mab_gym.experiments.study import AgentEntry, WorldEntry
-from ns_mab_gym.experiments.units import Unit
+from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies.store import Store
+from ns_mab_gym.studies.units import Series, Unit
 
 ROUNDS = 10**6
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -31,9 +32,9 @@ AGENTS = ("random", "ts", "beta-swts", "gamma-swgts", "sw-ucb", "kl-ucb", "d-ucb
 @pytest.fixture
 def exactness(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    from benchmarks import _exactness
+    from benchmarks import endurance
 
-    yield _exactness
+    yield endurance
     for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
         del sys.modules[name]
 
@@ -74,10 +75,10 @@ ENVS = NSBanditVectorEnv(3, world="piecewise", horizon=1_000)
 
 
 def stored(folder: Path) -> None:
-    world, agent = WorldEntry("piecewise", (("horizon", 1_000),)), AgentEntry("random")
-    unit = Unit(world=world, agent=agent, seed=0, first_run=0, runs=3)
+    world, agent = WorldSpec("piecewise", (("horizon", 1_000),)), AgentSpec("random")
+    unit = Unit(Series(world, agent, 0), 0, 3)
     with Store(folder, lambda unit: "v1", lambda line: None) as store:
-        store.save(unit, nsb.simulate("piecewise", "random", runs=3, n_jobs=1, env_kwargs={"horizon": 1_000}))
+        save(store, unit, nsb.simulate("piecewise", "random", runs=3, n_jobs=1, env_kwargs={"horizon": 1_000}))
         assert store.load(unit) is not None
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from ns_mab_gym import rewards, worlds
 from ns_mab_gym.envs import NSBanditEnv
-from ns_mab_gym.play.resolving import as_agent, as_env, names_a_world
+from ns_mab_gym.specs import as_agent, as_env, names_a_world
 
 OTHERS = {"reward": "gaussian", "scale": 2.0}
 OWN = {"horizon": 30, "sigma": 1e-3}
@@ -120,30 +120,30 @@ def test_a_table_is_copied() -> None:
     ("env", "kwargs", "error", "words"),
     [
         (MEANS[0], {}, ValueError, r"env must be a table of T rounds by K arms, got shape \(2,\)"),
-        ([], {}, ValueError, "env is empty; give one row per round and one column per arm"),
+        ([], {}, TypeError, r"env must be .*; got \[\]"),
         ([[0.1, 0.2], [0.3]], {}, ValueError, "the rows of env differ in length"),
         ([[0.1, np.nan]], {}, ValueError, "env is NaN or infinite at round 1, arm 2"),
-        ([["a", "b"]], {}, ValueError, "env holds something that is not a number"),
+        ([["a", "b"]], {}, TypeError, "env must be .* array of means"),
         (
             ["smooth", "rising"],
             {"horizon": 5},
             TypeError,
-            r"env must be an id, .*, got \['smooth', 'rising'\]; means are",
+            r"env must be .*; got \['smooth', 'rising'\]",
         ),
         (MEANS[:, :1], {}, ValueError, "a bandit needs at least 2 arms"),
         (MEANS * 2, {}, ValueError, r"bernoulli rewards need means in \[0, 1\], got means from"),
         (MEANS, {"horizon": 9}, ValueError, "horizon is 9 but the table has 3; leave horizon out"),
         (MEANS, {"sigma": 9}, TypeError, "has no parameter 'sigma'"),
         ("nowhere.csv", {}, FileNotFoundError, "no file of means at 'nowhere.csv'"),
-        (Path("nowhere"), {}, FileNotFoundError, "no file of means at 'nowhere'"),
+        (Path("nowhere"), {}, ValueError, "unknown kind of table ''; choose one of '.csv'"),
         (Path(__file__), {}, ValueError, "unknown kind of table '.py'"),
         (
             3,
             {},
             TypeError,
-            r"env must be an id, a world or an environment, got 3; means are .* \(.csv, .parquet, .npz\)",
+            r"env must be an id .* \(.csv, .parquet, .npz\), .*; got 3",
         ),
-        (None, {}, TypeError, "env must be an id, a world or an environment, got None"),
+        (None, {}, TypeError, "env must be an id .*; got None"),
     ],
 )
 def test_what_is_no_table_is_refused(env: Any, kwargs: dict[str, Any], error: type[Exception], words: str) -> None:

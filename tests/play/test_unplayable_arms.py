@@ -13,7 +13,7 @@ from wild_agent import Wild
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
-from ns_mab_gym.agents.core.arms import UnplayableArmError
+from ns_mab_gym.agents.core.arguments import UnplayableArmError
 from ns_mab_gym.agents.core.kernel import IntArray, rule
 from ns_mab_gym.envs import NSBanditEnv
 

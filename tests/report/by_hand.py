@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ns_mab_gym.experiments import AgentEntry, Experiment, Results, Study, WorldEntry
-from ns_mab_gym.experiments.claims import Claim, Evidence, Finding, Judged, Judgement, Verdict, judge
-from ns_mab_gym.experiments.readings import Choice, Reading
-from ns_mab_gym.experiments.report import Page
+from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Finding, Judged, Judgement, Reading, Verdict, judge
+from ns_mab_gym.report.page import Page
 from ns_mab_gym.runs import Runs
+from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies.results import Results
+from ns_mab_gym.studies.study import Experiment, Study
 
 HORIZON = 100
 BOLD = "b (boldly)"
@@ -64,9 +65,9 @@ LASTS = Claim(
 
 def results() -> Results:
     """The runs."""
-    worlds = {label: WorldEntry.of("NSBandit-Abrupt-v0", label=label, horizon=HORIZON) for label in FINALS}
-    agents = {label: AgentEntry.of("ts", label=label) for label in "abc"}
-    agents[BOLD] = AgentEntry.of("ts", label=BOLD, prior=2).standing_for("b")
+    worlds = {label: WorldSpec.of("NSBandit-Abrupt-v0", label=label, horizon=HORIZON) for label in FINALS}
+    agents = {label: AgentSpec.of("ts", label=label) for label in "abc"}
+    agents[BOLD] = replace(AgentSpec.of("ts", label=BOLD, prior=2), stands_for="b")
     entries = {world: {label: agents[label] for label in finals} for world, finals in FINALS.items()}
     experiments = tuple(
         Experiment(worlds=(worlds[world],), agents=tuple(entries[world].values()), runs=3) for world in FINALS
@@ -93,4 +94,12 @@ def judged() -> list[Judged]:
 
 def page() -> Page:
     """A report about all of it."""
-    return Page(results(), dict.fromkeys(FINALS), "in short", [("seed", 0)], judged(), command="typed", made="today")
+    return Page(
+        results=results(),
+        means=dict.fromkeys(FINALS),
+        summary="in short",
+        settings=[("seed", 0)],
+        judged=judged(),
+        command="typed",
+        made="today",
+    )

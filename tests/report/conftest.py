@@ -11,15 +11,18 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from playwright.sync_api import Page as Tab
 
-from ns_mab_gym.experiments import AgentEntry, Experiment, Results, Study, WorldEntry
-from ns_mab_gym.experiments.claims import Claim, Evidence, Finding, Untested, Verdict
-from ns_mab_gym.experiments.paper_run import paper_pipeline
-from ns_mab_gym.experiments.pipeline import Pipeline
-from ns_mab_gym.experiments.readings import Choice, Reading
-from ns_mab_gym.experiments.report import Page, rendering
-from ns_mab_gym.play.engine import simulate
+from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Finding, Reading, Untested, Verdict
+from ns_mab_gym.paper.study import paper_pipeline
+from ns_mab_gym.play.simulate import simulate
+from ns_mab_gym.report import page as page_module
+from ns_mab_gym.report.page import Page
+from ns_mab_gym.report.pipeline import Pipeline
+from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies.results import Results
+from ns_mab_gym.studies.study import Experiment, Study
 
 from . import by_hand
+from .html_reader import Reader
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -41,7 +44,7 @@ Visit = Callable[..., Tab]
 needs_chromium = pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason=MISSING)
 
 
-@pytest.fixture(params=HOSTILE)
+@pytest.fixture(params=[TOGETHER, HOSTILE[-1]], ids=["together", "comment"])
 def hostile(request: pytest.FixtureRequest) -> str:
     """A text that tries to become markup, a script, a template or a formula, or to be too wide."""
     return str(request.param)
@@ -62,7 +65,7 @@ def hostile_together() -> str:
 @pytest.fixture
 def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out five megabytes that every page has in common."""
-    monkeypatch.setattr(rendering, "get_plotlyjs", lambda: "/* plotly */")
+    monkeypatch.setattr(page_module, "get_plotlyjs", lambda: "/* plotly */")
 
 
 @pytest.fixture
@@ -76,14 +79,14 @@ def make_page() -> Callable[..., Page]:
         agent_notes: Mapping[str, str] | None = None,
         **parts: Any,
     ) -> Page:
-        entry = WorldEntry.of("NSBandit-Abrupt-v0", label=world, horizon=HORIZON)
+        entry = WorldSpec.of("NSBandit-Abrupt-v0", label=world, horizon=HORIZON)
         notes = agent_notes or {}
-        agents = {label: AgentEntry.of("ts", label=label, note=notes.get(label, "")) for label in finals}
+        agents = {label: AgentSpec.of("ts", label=label, note=notes.get(label, "")) for label in finals}
         study = Study(title, (Experiment(worlds=(entry,), agents=tuple(agents.values())),))
         curves = {label: by_hand.runs_with(list(values), window=5, gamma=0.25) for label, values in finals.items()}
         means = {world: np.full((HORIZON, 2), 0.5)}
         content = {"summary": "in short", "settings": [("seed", 0)], **parts}
-        return Page(Results(study, {world: curves}, {world: agents}), means, **content)
+        return Page(results=Results(study, {world: curves}, {world: agents}), means=means, **content)
 
     return page
 
@@ -99,9 +102,9 @@ def paper_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report in which every text that a user can choose is hostile."""
-    worlds = tuple(WorldEntry.of("NSBandit-Abrupt-v0", label=text, horizon=HORIZON) for text in HOSTILE[:2])
-    agents = tuple(AgentEntry.of("random", label=text, note=TOGETHER) for text in HOSTILE)
-    family = tuple(AgentEntry.of("random", label=f"{TOGETHER} {text}", group=TOGETHER) for text in HOSTILE)
+    worlds = tuple(WorldSpec.of("NSBandit-Abrupt-v0", label=text, horizon=HORIZON) for text in HOSTILE[:2])
+    agents = tuple(AgentSpec.of("random", label=text, note=TOGETHER) for text in HOSTILE)
+    family = tuple(AgentSpec.of("random", label=f"{TOGETHER} {text}", group=TOGETHER) for text in HOSTILE)
     experiments = tuple(Experiment(worlds=worlds, agents=entries, runs=2) for entries in (agents, family))
     choice = Choice(TOGETHER, TOGETHER, (Reading(TOGETHER, TOGETHER, 1), Reading(HOSTILE[0], TOGETHER, 2)))
 
@@ -130,6 +133,12 @@ def hand_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("hand") / "report.html"
     path.write_text(by_hand.page().html(), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def hand_page(hand_report: Path) -> Reader:
+    """The same report, read without a browser."""
+    return Reader(hand_report.read_text(encoding="utf-8"))
 
 
 # Not for the whole session: while it is open, an event loop runs in this thread, and other tests may want their own.

@@ -1,25 +1,37 @@
-"""The page without a browser: what is text stays text."""
+"""The page without a browser: texts stay texts, tables and charts show the results."""
 
+from __future__ import annotations
+
+import base64
 import json
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from ns_mab_gym.experiments.claims import Claim, Finding, Judged, Judgement, Untested, Verdict
-from ns_mab_gym.experiments.readings import Choice, Reading
-from ns_mab_gym.experiments.report import Page
-from ns_mab_gym.experiments.report.rendering import environment
+from ns_mab_gym.agents.parts.alarms import ALARM
+from ns_mab_gym.claims.judging import Choice, Claim, Finding, Judged, Judgement, Reading, Untested, Verdict
+from ns_mab_gym.figures.regret import Swept
+from ns_mab_gym.report.charts import POINTS, charts_of_sweeps, means_chart, other_curves, regret_chart
+from ns_mab_gym.report.page import Page, environment
+from ns_mab_gym.report.sections import MOST, Share, pulls_table
+from ns_mab_gym.runs import Runs
+from ns_mab_gym.studies.results import Results
 
+from . import by_hand
 from .by_hand import THREE
 from .html_reader import Reader
 
-MakePage = Callable[..., Page]
 pytestmark = pytest.mark.usefixtures("without_plotly")
+
+MakePage = Callable[..., Page]
 
 
 def page_about(make_page: MakePage, text: str) -> str:
@@ -42,16 +54,12 @@ def depending(text: str) -> Judged:
     )
 
 
-def test_a_hostile_text_adds_no_element_and_no_attribute(make_page: MakePage, hostile: str):
+def test_a_hostile_text_adds_no_element_and_cannot_end_the_data_of_the_charts(make_page: MakePage, hostile: str):
     page = Reader(page_about(make_page, hostile))
     harmless = re.sub(r"[^\s,;:.]", "x", hostile)  # figures have one element for each piece, whatever is in it
     assert page.elements == Reader(page_about(make_page, harmless)).elements
     assert page.texts.count(hostile) > 5
     assert page.tables[-1][1] == [hostile, hostile]
-
-
-def test_a_hostile_text_cannot_end_the_data_of_the_charts(make_page: MakePage, hostile: str):
-    page = Reader(page_about(make_page, hostile))
     assert len(page.scripts) == 4
     assert not set("<>&") & set(page.scripts[1] + page.scripts[2])
     escaped = hostile.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -81,11 +89,393 @@ def test_a_name_that_is_not_there_is_an_error():
             environment().from_string(template).render(known=object())
 
 
-def test_a_text_with_braces_is_no_template(make_page: MakePage):
-    assert "{{ 7 * 7 }}" in Reader(page_about(make_page, "{{ 7 * 7 }}")).texts
-
-
 def test_the_same_results_give_the_same_bytes(make_page: MakePage):
     once, again = make_page(THREE), make_page(THREE)
     assert once.html() == once.html() == again.html()
     assert once.html() != make_page({**THREE, "third": [150.0, 250.0, 351.0]}).html()
+
+
+def test_final_regrets_and_their_comparison_with_the_reference(make_page: MakePage):
+    head, *rows = Reader(make_page(THREE, agent_notes={"third": "said"}).html()).tables[1]
+    assert head == [
+        "Agent", "Final regret", "95 % interval", "sd", "minus first", "95 % interval", "P(less)", "mean rank",
+        "Parameters",
+    ]  # fmt: skip
+    columns = zip(*rows, strict=True)
+    agents, regrets, intervals, sds, differences, their_intervals, improvements, ranks, parameters = columns
+    assert set(parameters) == {"τ = 5, γ = 0.25"}
+    assert agents == ("second", "first", "third*")  # the least regret first
+    # Squared deviations sum to 24,267 and 20,000; sd = √(sum / 2), standard error = sd / √3.
+    assert regrets == ("197 ± 63.6", "200 ± 57.7", "250 ± 57.7")
+    assert sds == ("110", "100", "100")
+    assert differences == ("-3", "–", "+50")
+    assert their_intervals[1:] == ("–", "+50 to +50")  # third is always first + 50, which has no spread
+    assert improvements == ("67%", "–", "0%")
+    assert ranks == ("1.33", "1.67", "3.00")
+    low, high = (float(end) for end in intervals[1].split(" to "))
+    assert 100 <= low < 200 < high <= 300  # a bootstrap mean lies between the least and the greatest
+
+
+def test_one_world_has_no_mean_place_and_its_label_is_not_said_twice(make_page: MakePage):
+    page = Reader(make_page(THREE).html())
+    assert page.tables[0][0] == ["Agent", "here"]
+    assert "NSBandit-Abrupt-v0:horizon=100" in page.texts  # which the label does not say
+    told = Reader(make_page(THREE, world="NSBandit-Abrupt-v0:horizon=100").html())
+    assert told.texts.count("NSBandit-Abrupt-v0:horizon=100") == page.texts.count("here")
+    assert "Winner: " in page.texts
+    assert any("P(less): in how many of the runs" in text for text in page.texts)
+
+
+def test_a_star_is_explained_below_the_table(make_page: MakePage):
+    page = make_page(THREE, agent_notes={"third": "plays with closed eyes"})
+    assert page.footnotes() == ["* third: plays with closed eyes"]
+    assert page.footnotes()[0] in Reader(page.html()).texts
+
+
+def test_other_readings_stand_below_the_agents_ranked_in_the_place_of_theirs(hand_page: Reader):
+    page = hand_page
+    tables = page.tables
+    assert page.elements.count(("tr", "class")) == 1  # in italics, which a note explains
+    assert len([text for text in page.texts if text.startswith("Rows in italics")]) == 1
+    here = next(table for table in tables if table[0][0] == "Agent" and len(table[0]) == 9)
+    # b, boldly, has less regret than a and c in every run: 40, 50, 60 against 100 and more.
+    assert [(row[0], row[1], row[7]) for row in here[1:]] == [
+        ("c", "160 ± 30.6", "1.17"),  # 100 against 100: a tie in the first run
+        ("a", "200 ± 57.7", "1.83"),
+        ("b", "250 ± 57.7", "3.00"),
+        ("b (boldly)", "50 ± 5.8", "1.00"),
+    ]
+
+
+def test_the_first_table_has_every_agent_on_every_world(hand_page: Reader):
+    head, *rows = hand_page.tables[0]
+    assert head == ["Agent", "here", "there", "mean place"]
+    assert [[" ".join(cell.split()) for cell in row] for row in rows] == [
+        ["a", "2200 ± 58τ = 5", "220 ± 5.8τ = 5", "2.0"],  # place, regret, parameters
+        ["b", "3250 ± 58τ = 5", "110 ± 2.9τ = 5", "2.0"],
+        ["c", "1160 ± 31τ = 5", "330 ± 5.8τ = 5", "2.0"],
+    ]
+
+
+def test_claims_at_a_glance(make_page: MakePage):
+    def judged(key: str, world: str, verdict: Verdict, ours: bool = False) -> Judged:
+        finding = Finding(verdict, "a 1, b 2", instead="b 2, a 1")
+        claim = Claim(key, f"{key} said", f"{key} tested", lambda _: finding, said_of="elsewhere" if ours else "")
+        return Judged(claim, world, Judgement((), {(): finding}, {(): f"{key} tested"}, 50))
+
+    claims = [
+        judged("one", "here", Verdict.HOLDS),
+        judged("one", "there", Verdict.UNDECIDED, ours=True),
+        judged("two", "here", Verdict.FAILS),
+    ]
+    page = Reader(make_page(THREE, judged=claims, warning="beware").html())
+    assert [[cell.strip() for cell in row] for row in page.tables[1]] == [
+        ["Claim", "here", "there"],
+        ["50 runs", "more", "50 runs", "more"],
+        ["one", "holds", "–", "open†", "–"],
+        ["two", "no", "–", "", ""],
+    ]
+    said, found = (" ".join(cell.split()) for cell in page.tables[2][2])
+    assert said == "two saidTest: two tested."
+    assert found == "does not hold here a 1, b 2. Instead: b 2, a 1."
+    assert {"Verdicts", "beware"} <= set(page.texts)
+
+
+def test_a_verdict_that_depends_says_on_what_and_what_each_reading_gives(hand_page: Reader):
+    tables = hand_page.tables
+    rows = [[" ".join(cell.split()) for cell in row] for row in tables[1]]
+    assert rows[1] == ["3 runs", "30 runs", "3 runs", "30 runs"]
+    assert rows[2:] == [
+        ["b best", "depends on tuning of b", "–", "holds", "–"],
+        ["a best", "depends on who, tuning of b", "–", "", ""],
+        ["it lasts", "depends† on how long", "holds", "", ""],
+    ]
+    found = " ".join(tables[2][2][1].split())
+    assert found == (
+        "depends on the reading here Is c compared? no with c figures a 200, b 250, c 160. "
+        "holds without c figures a 200, b 250. "
+        "How is b tuned? holds as said (with who: without c) figures a 200, b 250. "
+        "no boldly (with who: without c) figures a 200, b 50. "
+        "Under the first readings (does not hold): a 200, b 250, c 160. Instead: c is."
+    )
+
+
+def test_a_verdict_by_more_runs_that_depends_says_on_what_too():
+    judged = [replace(each, later=replace(each.now, runs=30)) for each in by_hand.judged()]
+    page = replace(by_hand.page(), judged=judged)
+    found = " ".join(Reader(page.html()).tables[2][3][1].split())
+    said = "holds or undecided, depending on the reading"
+    depends = (
+        "For how long? holds short figures lasted. open long figures lasted. Under the first readings (holds): lasted."
+    )
+    assert found == f"{said} here† said of elsewhere {depends} By 30 runs: {said} {depends}"
+
+
+def test_the_readings_with_their_reasons_are_in_the_page():
+    page = by_hand.page()
+    page = replace(page, not_taken=["not this one"], untested=[Untested("a belief", "no run decides it")])
+    tables = {table[0][1]: table for table in Reader(page.html()).tables}
+    rows = [[" ".join(cell.split()) for cell in row] for row in tables["Readings, and what speaks for each"][1:]]
+    assert rows[0] == ["whoIs c compared?", "with c: it is named without c: it is late"]
+    assert [row[0] for row in rows[1:]] == ["tuning of bHow is b tuned?", "how longFor how long?"]
+    assert tables["Why it was not tested"][1] == ["a belief", "no run decides it"]
+    assert "not this one" in Reader(page.html()).texts
+
+
+def test_the_first_lines_say_what_was_run(hand_page: Reader):
+    texts = hand_page.texts
+    assert texts[texts.index("typed") + 1] == " · today · 3 runs, further runs to 30 · 100 rounds · seed 0"
+    first = texts.index("4 sentences tested by 3 runs:")
+    counts = " ".join("".join(texts[first : texts.index("What the paper says, and what the runs show")]).split())
+    assert counts.startswith(
+        "4 sentences tested by 3 runs: 1 holds0 do not hold0 are open3 depend on the reading "
+        "1 of them again by 30 runs: 1 holds0 do not hold0 are open0 depend on the reading"
+    )
+
+
+def test_without_further_runs_the_first_lines_name_none(make_page: MakePage):
+    assert not [text for text in Reader(make_page(THREE).html()).texts if "further runs" in text]
+
+
+def test_the_contents_name_the_sentences_that_were_not_tested_if_there_are_any():
+    page = by_hand.page()
+    assert "Not tested" not in Reader(page.html()).texts
+    page = replace(page, untested=[Untested("a belief", "no run decides it")])
+    assert "Not tested" in Reader(page.html()).texts
+
+
+def test_without_claims_there_are_no_verdicts(make_page: MakePage):
+    page = Reader(make_page(THREE).html())
+    assert not {"Verdicts", "Readings"} & set(page.texts)
+    assert not [attributes for tag, *attributes in page.elements if tag in ("form", "select")]
+    assert [[cell.strip() for cell in row] for row in page.tables[0][1:]] == [  # but the first screen is the same
+        ["first", "2200 ± 58τ = 5, γ = 0.25"],
+        ["second", "1197 ± 64τ = 5, γ = 0.25"],
+        ["third", "3250 ± 58τ = 5, γ = 0.25"],
+    ]
+
+
+def test_parameters_and_settings_are_shown(make_page: MakePage):
+    tables = Reader(make_page(THREE, settings=[("seed", 7), ("numpy", "2.0")]).html()).tables
+    assert tables[-2][1] == ["here", "first", "ts", "window = 5, gamma = 0.25"]
+    assert tables[-1] == [["Setting", "Value"], ["seed", "7"], ["numpy", "2.0"]]
+
+
+def test_a_world_drawn_anew_shows_the_means_of_one_run(make_page: MakePage):
+    assert "Means (as in the first run)" in Reader(make_page(THREE, drawn_anew={"here"}).html()).texts
+    assert "Means" in Reader(make_page(THREE).html()).texts
+
+
+def test_a_world_without_known_means_has_no_chart_of_them(make_page: MakePage):
+    page = make_page(THREE)
+    assert set(Reader(page.html()).charts) == {"means-0", "regret-0-0"}
+    page = replace(page, means={"here": None})
+    assert set(Reader(page.html()).charts) == {"regret-0-0"}
+
+
+def test_a_picture_is_inside_the_page(make_page: MakePage, tmp_path: Path):
+    drawing = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
+    (tmp_path / "picture.svg").write_bytes(drawing)
+    page = Reader(make_page(THREE, explanations=[(tmp_path / "picture.svg", "what it shows")]).html())
+    kind, _, data = page.images[0].partition(",")
+    assert (kind, base64.b64decode(data)) == ("data:image/svg+xml;base64", drawing)
+    assert "what it shows" in page.texts
+
+
+MEANS = np.repeat([[0.9, 0.5], [0.1, 0.5]], by_hand.HORIZON // 2, axis=0)  # arm 1 changes in round 51
+# Three runs: a delay of 10 and a false alarm; a delay of 30; nothing.
+LOGS = [np.array(log, ALARM) for log in ([(20, 1, False), (60, 0, False)], [(80, 0, False)], [])]
+HEAD = ["Agent", "Mean delay", "Missed", "False alarms in a run", "in 10,000 rounds", "Runs with a false alarm",
+        "True alarms in a run"]  # fmt: skip
+
+
+def results(*agents: str, logs: list[np.ndarray] = LOGS) -> Results:
+    """The study by hand, in whose first world some agents log these alarms."""
+    found = by_hand.results()
+    for agent in agents:
+        found.curves["here"][agent] = replace(found.curves["here"][agent], alarms=logs)
+    return found
+
+
+def read(found: Results, means: np.ndarray | None = MEANS, **parts: object) -> Reader:
+    page = Page(results=found, means={"here": means, "there": None}, summary="in short", settings=[], **parts)  # type: ignore[arg-type]
+    return Reader(page.html())
+
+
+def test_without_alarms_there_is_no_section():
+    assert "Detections" not in read(results()).texts
+
+
+def test_agents_with_a_detector_have_a_row():
+    page = read(results("b", by_hand.BOLD))
+    [scores] = [table for table in page.tables if table[0] == HEAD]
+    assert [row[0] for row in scores[1:]] == ["b", by_hand.BOLD]
+    assert scores[1][1:4] == ["20 (10 to 30)", "33.3 % (0.8 to 90.6 %)", "0.333 (0 to 1)"]
+    assert scores[1][4:] == ["33.3 (0 to 100)", "33.3 % (0.8 to 90.6 %)", "0.667 (0 to 1)"]
+    assert page.texts.count("Detections") == 1  # the other world has no such agents
+
+
+def test_each_breakpoint_is_told():
+    page = read(results("b"))
+    [breakpoints] = [table for table in page.tables if table[0][1:] == ["round 51, arm 1"]]
+    assert breakpoints[1] == ["b", "2 of 3, delay 20 (10 to 30)"]
+
+
+def test_the_picture_is_part_of_the_page(tmp_path: Path):
+    found = results("b")
+    [here, _] = found.study.experiments
+    picture = tmp_path / "alarms.svg"
+    picture.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    page = read(found, timelines={(here, here.worlds[0]): picture})
+    [image] = page.images
+    assert base64.b64decode(image.partition(",")[2]) == picture.read_bytes()
+    assert read(found).images == []
+
+
+@pytest.mark.parametrize("means", [None, np.random.default_rng(0).random((by_hand.HORIZON, 2))])
+def test_a_world_without_breakpoints_says_so(means: np.ndarray | None):
+    page = read(results("b"), means)
+    assert page.texts.count("Detections") == 1
+    assert any("Some agents sound alarms, which are not scored here" in text for text in page.texts)
+    assert HEAD not in [table[0] for table in page.tables]
+
+
+def test_a_full_log_is_told():
+    full = np.array([(at // 100 + 1, 1, False) for at in range(10_000)], ALARM)
+    page = read(results("b", logs=[full, *LOGS[1:]]))
+    assert any("b: the log of alarms was full in 1 runs" in text for text in page.texts)
+
+
+def runs_of(regret: np.ndarray) -> Runs:
+    """Runs with this regret after each of the rounds."""
+    count, rounds = regret.shape
+    pulls = np.zeros((count, 2), dtype=np.int64)
+    return Runs(np.arange(1, rounds + 1), regret, pulls, pulls, [(0, 0)] * count, [{}] * count, 1.0)
+
+
+def test_a_line_is_the_mean_and_its_band_one_standard_deviation():
+    runs = runs_of(np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 60.0]]))  # means 2, 30; sds 1, √700 = 26.5
+    band, line = regret_chart({"mine": runs}, [], {})["data"]
+    assert (line["x"], line["y"]) == ([1, 2], [2.0, 30.0])
+    assert band["x"] == [1, 2, 2, 1]
+    assert band["y"] == [3.0, 56.5, 3.5, 1.0]
+    assert band["legendgroup"] == line["legendgroup"]
+
+
+def test_a_band_ends_at_zero_and_one_run_has_none():
+    band, _ = regret_chart({"mine": runs_of(np.array([[0.0], [0.0], [9.0]]))}, [], {})["data"]  # mean 3, sd 5.2
+    assert band["y"] == [8.2, 0.0]
+    band, line = regret_chart({"mine": runs_of(np.array([[4.0]]))}, [], {})["data"]
+    assert band["y"] == [4.0, 4.0] == line["y"] * 2
+
+
+def test_long_curves_are_thinned_to_points_that_keep_both_ends():
+    _, line = regret_chart({"mine": runs_of(np.arange(1.0, 5_001.0)[None])}, [], {})["data"]
+    assert line["x"] == line["y"]
+    assert len(line["x"]) == POINTS
+    assert (line["x"][0], line["x"][-1]) == (1, 5_000)
+    assert np.diff(line["x"]).max() <= 2 * 5_000 / POINTS
+
+
+def test_curves_of_other_readings_have_the_rounds_of_their_chart():
+    first, other = runs_of(np.array([[1.0, 10.0], [3.0, 30.0]])), runs_of(np.array([[5.0, 50.0], [5.0, 50.0]]))
+    chart = regret_chart({"a": first}, [], {})
+    curves = other_curves({"a": {"a (<other>)": other}}, {"a (<other>)": "said"})
+    # mean 5, 50 without spread; the band goes there and back
+    assert curves == {"a (<other>)": {"name": "a (&lt;other&gt;)*", "traces": [[5.0, 50.0, 50.0, 5.0], [5.0, 50.0]]}}
+    assert [len(trace["x"]) for trace in chart["data"]] == [4, 2]
+    assert chart["agents"] == ["a"]
+
+
+def test_of_many_arms_the_legend_has_those_that_lead():
+    means = np.full((10, 30), 0.1)
+    means[:5, 3] = means[5:, 7] = 0.9
+    chart = means_chart(means, [], [f"product {arm}" for arm in range(30)])
+    assert [trace["name"] for trace in chart["data"] if trace["showlegend"]] == ["product 3", "product 7"]
+    assert chart["layout"]["hovermode"] == "closest"
+    few = means_chart(means[:, :10], [])
+    assert all(trace["showlegend"] for trace in few["data"])
+    assert few["data"][9]["name"] == "arm 10"
+
+
+@pytest.mark.parametrize(
+    ("changes", "shaded"), [([], []), ([4], [(1, 4)]), ([4, 8], [(1, 4), (8, 11)]), ([2, 4, 6], [(1, 2), (4, 6)])]
+)
+def test_every_other_phase_is_shaded(changes: list[int], shaded: list[tuple[int, int]]):
+    chart = means_chart(np.full((10, 2), 0.5), changes)
+    assert [(shape["x0"], shape["x1"]) for shape in chart["layout"]["shapes"]] == shaded
+
+
+def test_means_keep_both_sides_of_a_change():
+    means = np.where(np.arange(5_000)[:, None] < 2_345, [0.9, 0.2], [0.1, 0.2])
+    first, second = means_chart(means, [])["data"]
+    shown = dict(zip(first["x"], first["y"], strict=True))
+    assert (shown[2_345], shown[2_346]) == (0.9, 0.1)  # rounds are counted from 1
+    assert set(second["y"]) == {0.2}
+    assert (first["name"], second["name"]) == ("arm 1", "arm 2")
+
+
+def runs(*pulls: list[int]) -> Runs:
+    counts = np.array(pulls)
+    seeds = [(n, n) for n in range(len(counts))]
+    return Runs(np.array([10]), np.ones((len(counts), 1)), counts, counts, seeds, [{}] * len(counts), 0.1)
+
+
+def texts(shares: list[Share]) -> list[str]:
+    return list(map(str, shares))
+
+
+def test_shares_are_over_all_runs_and_beside_them_the_rounds_of_the_best_arm():
+    means = np.array([[0.1, 0.9]] * 7 + [[0.8, 0.2]] * 3)
+    table = pulls_table({"a": runs([4, 6], [2, 8]), "b": runs([0, 10], [0, 10])}, ["left", "right"], means)
+    assert table.arms == ["left", "right"]
+    assert [(label, texts(shares)) for label, shares in table.rows] == [
+        ("a", ["30 %", "70 %"]),
+        ("b", ["0 %", "100 %"]),
+    ]
+    assert table.best is not None
+    assert texts(table.best) == ["30 %", "70 %"]
+
+
+def test_without_means_that_all_runs_share_there_is_no_best_arm():
+    assert pulls_table({"a": runs([4, 6])}, ["left", "right"], None).best is None
+
+
+def test_a_share_above_none_is_never_shown_as_none():
+    assert texts([Share(0.0), Share(0.001), Share(0.0051), Share(1.0)]) == ["0 %", "<1 %", "1 %", "100 %"]
+
+
+def test_of_many_arms_the_most_played_have_columns_and_the_rest_one():
+    pulls = [1] * 200
+    for arm in range(50, 60):
+        pulls[arm] = 81  # ten arms with 810 of 1,000 pulls
+    names = [f"arm {n + 1}" for n in range(200)]
+    table = pulls_table({"a": runs(pulls)}, names, None)
+    assert table.arms == [*names[50:60], "190 others"]
+    [(_, shares)] = table.rows
+    assert texts(shares) == ["8 %"] * MOST + ["19 %"]
+    assert abs(sum(share.value for share in shares) - 1) < 1e-12
+    means = np.zeros((5, 200))
+    means[:, 199] = 1.0  # the best arm has a column even if nobody plays it
+    assert "arm 200" in pulls_table({"a": runs(pulls)}, names, means).arms
+
+
+SAME = np.array([10.0, 10.0, 10.0])  # without spread, so that intervals are known
+
+
+def test_a_line_for_each_family_and_an_upright_line_for_each_mark():
+    swept = [
+        Swept("a <b>", "window", [100, 1000], [SAME, np.array([20.0, 30.0])], {"tuned": 493.0}),
+        Swept("c", "window", [50, 500], [SAME, SAME], {}),
+        Swept("c", "xi", [0, 1], [SAME, SAME], {}),
+    ]
+    charts = charts_of_sweeps(swept)
+    assert list(charts) == ["window", "xi"]
+    a, tuned, c = charts["window"]["data"]
+    assert (a["name"], a["x"], a["y"]) == ("a &lt;b&gt;", [100, 1000], [10.0, 25.0])
+    assert a["error_y"]["array"][0] == a["error_y"]["arrayminus"][0] == 0.0
+    assert 0 < a["error_y"]["array"][1] <= 5.0  # a bootstrap mean lies between 20 and 30
+    assert (tuned["name"], tuned["x"], tuned["y"]) == ("a &lt;b&gt;, tuned: 493", [493.0, 493.0], [0, 30.0])
+    assert (c["y"], c["line"]["color"] != a["line"]["color"]) == ([10.0, 10.0], True)
+    assert [chart["layout"]["xaxis"]["type"] for chart in charts.values()] == ["log", "linear"]  # 0 has no logarithm
+    assert charts["xi"]["layout"]["xaxis"]["title"]["text"] == "xi"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 import torch
 
+import ns_mab_gym as nsb
 from ns_mab_gym import rl, wrappers
 
 torch.set_num_threads(1)
@@ -27,9 +31,28 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
+class Trap:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.makedirs, (str(self.mark), 0o777, True)
+
+
+def make(**kwargs: Any) -> gym.Env[Any, Any]:
+    return gym.make("NSBandit-Piecewise-v0", **(WORLD | kwargs))
+
+
 def vector_env(num_envs: int = 2, window: int | None = 10, **kwargs: Any) -> rl.SB3VecEnv:
     envs = gym.make_vec("NSBandit-Piecewise-v0", num_envs=num_envs, **(WORLD | kwargs))
     return rl.SB3VecEnv(envs if window is None else wrappers.VectorWindowedStatistics(envs, window=window))
+
+
+def assert_same_arms(one: rl.SB3Agent, other: rl.SB3Agent) -> None:
+    played = [nsb.run_episode(agent.wrap(make()), agent, seed=(1, 2)).arms for agent in (one, other)]
+    np.testing.assert_array_equal(*played)
 
 
 @cache

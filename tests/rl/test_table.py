@@ -1,7 +1,6 @@
-"""The table in ``docs/deep-rl.md`` of what was tried with single environments and with Stable-Baselines3.
+"""The table in ``docs/deep-rl.md`` of what was tried with Gymnasium's wrappers and with Stable-Baselines3.
 
-The lines of Python there are tried too. The rows of vector environments are in ``test_vector_table.py``, those of
-models in ``test_recipe.py`` and ``test_every_algorithm.py``.
+The lines of Python there are tried too. The rows of models are in ``test_observations.py`` and ``test_agent.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import wrappers as gym_wrappers
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, RecordVideo, TimeLimit
+from gymnasium.wrappers import vector as gym_vector
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
@@ -25,13 +26,9 @@ from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNorma
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rl, wrappers
 
-from .conftest import WORLD, vector_env
+from .conftest import WORLD, make, vector_env
 
 ID, K, HORIZON = "NSBandit-Piecewise-v0", 3, 40
-
-
-def make(**kwargs: Any) -> gym.Env[Any, Any]:
-    return gym.make(ID, **WORLD, **kwargs)
 
 
 def play(env: gym.Env[Any, Any]) -> list[tuple[Any, ...]]:
@@ -60,6 +57,7 @@ def test_record_episode_statistics() -> None:
     assert steps[-1][-1]["episode"]["l"] == HORIZON
 
 
+@pytest.mark.slow
 def test_record_video(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Render mode is None"):
         RecordVideo(make(), str(tmp_path / "none"))
@@ -145,15 +143,10 @@ def test_vec_normalize_and_vec_monitor_around_the_adapter() -> None:
     model = PPO("MlpPolicy", envs, n_steps=HORIZON, batch_size=60, n_epochs=1, device="cpu").learn(3 * HORIZON)
     assert [episode["l"] for episode in model.ep_info_buffer or []] == [HORIZON] * 3
     assert abs(float(np.mean(envs.reset()))) < 10
-
-
-def test_vec_normalize_normalises_the_last_observation_too() -> None:
-    envs = VecNormalize(vector_env(2), norm_reward=False)
-    envs.reset()
     for _ in range(HORIZON):
-        *_, infos = envs.step(np.zeros(2, int))
+        *_, infos = envs.step(np.zeros(3, int))
     raw = np.concatenate([envs.unnormalize_obs(info["terminal_observation"])[None] for info in infos])
-    np.testing.assert_allclose(raw[:, K + 1], 1.0, atol=1e-3)  # t/T at the end
+    np.testing.assert_allclose(raw[:, K + 1], 1.0, atol=1e-3)  # t/T at the end, which is normalised too
 
 
 def test_vec_frame_stack_around_the_adapter() -> None:
@@ -181,3 +174,102 @@ def test_off_policy_learning_through_the_adapter_knows_time_limits() -> None:
     assert buffer is not None
     assert buffer.timeouts[: HORIZON + 5].sum() == 2  # both environments ran into the horizon once
     np.testing.assert_array_equal(buffer.timeouts, buffer.dones)
+
+
+# Gymnasium's wrappers around the native vector environment.
+
+
+def make_vec(num_envs: int = 3, **kwargs: Any) -> gym.vector.VectorEnv[Any, Any, Any]:
+    return gym.make_vec(ID, num_envs=num_envs, **WORLD, **kwargs)
+
+
+def vector_steps(envs: gym.vector.VectorEnv[Any, Any, Any], rounds: int = HORIZON) -> list[tuple[Any, ...]]:
+    envs.reset(seed=0)
+    return [envs.step(np.full(envs.num_envs, t % K)) for t in range(rounds)]
+
+
+def test_vector_record_episode_statistics() -> None:
+    steps = vector_steps(gym_vector.RecordEpisodeStatistics(make_vec()))
+    np.testing.assert_allclose(steps[-1][-1]["episode"]["r"], np.sum([step[1] for step in steps], axis=0))
+    assert steps[-1][-1]["episode"]["l"].tolist() == [HORIZON] * 3
+
+
+SYNC_SAME_STEP: dict[str, Any] = {
+    "vectorization_mode": "sync",
+    "vector_kwargs": {"autoreset_mode": AutoresetMode.SAME_STEP},
+}
+
+
+@pytest.mark.parametrize(
+    "wrap", [gym_vector.NormalizeReward, lambda envs: gym_vector.ClipReward(envs, 0.0, 0.5)], ids=["normalize", "clip"]
+)
+def test_vector_reward_wrappers_change_rewards_and_leave_regret_alone(wrap: Callable[[Any], Any]) -> None:
+    ours, theirs, plain = (
+        vector_steps(envs) for envs in (wrap(make_vec()), wrap(make_vec(**SYNC_SAME_STEP)), make_vec())
+    )
+    np.testing.assert_array_equal([step[1] for step in ours], [step[1] for step in theirs])
+    assert not np.array_equal([step[1] for step in ours], [step[1] for step in plain])
+    for one, other in zip(ours[:-1], plain[:-1], strict=True):
+        np.testing.assert_array_equal(one[-1]["regret"], other[-1]["regret"])
+
+
+def test_vector_dict_info_to_list() -> None:
+    steps, plain = vector_steps(gym_vector.DictInfoToList(make_vec())), vector_steps(make_vec())
+    for (*_, infos), (*_, arrays) in zip(steps[:-1], plain[:-1], strict=True):
+        for i, info in enumerate(infos):
+            assert {key: info[key] for key in ("round", "regret")} == {
+                key: arrays[key][i] for key in ("round", "regret")
+            }
+            np.testing.assert_array_equal(info["mu"], arrays["mu"][i])
+    assert [info["final_info"]["round"] for info in steps[-1][-1]] == [HORIZON] * 3
+
+
+class CountingFrames(gym_vector.RecordVideo):
+    """Notes how many frames each film has."""
+
+    films: list[int]
+
+    def stop_recording(self) -> None:
+        self.films = [*getattr(self, "films", []), len(self.recorded_frames)]
+        super().stop_recording()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*same-step")
+@pytest.mark.parametrize(
+    ("kind", "last"),
+    [({}, False), (SYNC_SAME_STEP, False), ({"autoreset_mode": AutoresetMode.NEXT_STEP}, True)],
+    ids=["native", "sync", "next step"],
+)
+def test_vector_record_video_has_the_last_frame_unless_same_step(
+    kind: dict[str, Any], last: bool, tmp_path: Path
+) -> None:
+    envs = gym.make_vec(ID, num_envs=2, n_arms=K, horizon=4, render_mode="rgb_array", **kind)
+    first: Any = {"episode_trigger": lambda episode: episode == 0}
+    recording = CountingFrames(envs, str(tmp_path / "films"), **first, disable_logger=True)
+    vector_steps(recording, 5)
+    recording.close()
+    assert recording.films == [1 + 4 if last else 4]  # that of the reset, and those of the rounds
+    assert [file.stat().st_size > 1000 for file in tmp_path.glob("films/*.mp4")] == [True]
+
+
+VECTOR_OBSERVERS = [
+    gym_vector.NormalizeObservation,
+    lambda envs: gym_vector.TransformObservation(envs, lambda x: x / 2),
+    lambda envs: gym_vector.RescaleObservation(envs, -1, 1),
+]
+
+
+@pytest.mark.parametrize("wrap", VECTOR_OBSERVERS)
+def test_vector_observation_wrappers_show_with_next_step_what_they_show_of_sync_vector_env(wrap: Any) -> None:
+    ours = wrap(make_vec(autoreset_mode=AutoresetMode.NEXT_STEP))
+    theirs = wrap(make_vec(vectorization_mode="sync", vector_kwargs={"autoreset_mode": AutoresetMode.NEXT_STEP}))
+    for one, other in zip(vector_steps(ours, 2 * HORIZON + 5), vector_steps(theirs, 2 * HORIZON + 5), strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+    with pytest.raises(ValueError, match="autoreset_mode"):
+        wrap(make_vec())  # of SAME_STEP
+
+
+def test_each_sub_environment_can_be_wrapped_by_itself() -> None:
+    each = make_vec(vectorization_mode="sync", wrappers=[lambda env: gym.wrappers.RescaleObservation(env, -1, 1)])
+    assert vector_steps(each)[0][0].min() == -1

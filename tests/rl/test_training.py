@@ -13,14 +13,12 @@ import pytest
 import torch
 
 from ns_mab_gym import rl
-from ns_mab_gym.choosing.arena import held_out_seed
-from ns_mab_gym.deep.held_out import SEED
-from ns_mab_gym.deep.rivals import TUNING_SEED
+from ns_mab_gym.deep.comparison import SEED, TUNING_SEED
 from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.rl.algorithm_settings import SETTINGS
-from ns_mab_gym.rl.rollouts import BetweenRollouts
-from ns_mab_gym.rl.training import Trained, Training, train, untrained
+from ns_mab_gym.rl.training import BetweenRollouts, Trained, Training, train, untrained
 from ns_mab_gym.rl.vec_env import SB3VecEnv
+from ns_mab_gym.tuning.race import held_out_seed
 
 ON_POLICY = {"n_envs": 2, "n_steps": 16, "batch_size": 32}
 REPLAYED = {"n_envs": 2, "learning_starts": 16, "buffer_size": 200}
@@ -33,6 +31,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "dqn": REPLAYED,
     "qr-dqn": {**REPLAYED, "n_quantiles": 5},
 }
+QUICK = {"ppo", "dqn", "recurrent-ppo"}  # one of each kind of rollout
+EVERY = [pytest.param(algo, marks=() if algo in QUICK else pytest.mark.slow) for algo in SMALL]
 WORLD = {"n_arms": 3, "horizon": 20}
 
 
@@ -55,7 +55,7 @@ def assert_same(one: Trained, other: Trained) -> None:
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, after: int, act: Any) -> None:
-    """Do something once, at the first end of a rollout after so many steps."""
+    """Do something once, at the first end of a rollout after this number of steps."""
     end, done = BetweenRollouts._on_rollout_end, []
 
     def ended(self: BetweenRollouts) -> None:
@@ -84,7 +84,7 @@ def test_the_table_of_settings_is_tried() -> None:
 
 
 @pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("algo", SMALL)
+@pytest.mark.parametrize("algo", EVERY)
 def test_an_interrupted_training_ends_with_the_same_weights(
     algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,13 +102,16 @@ def test_an_interrupted_training_ends_with_the_same_weights(
 
 
 @pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("algo", ["ppo", "dqn"])
-def test_ctrl_c_before_the_first_rollout_changes_nothing(
-    algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("algo", "when"), [("ppo", "before"), ("dqn", "before"), ("ppo", "after")])
+def test_ctrl_c_before_the_first_rollout_or_after_the_last_loses_nothing(
+    algo: str, when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, saved = train(training(algo)), tmp_path / "checkpoint"
     with monkeypatch.context() as patched:
-        patched.setattr(BetweenRollouts, "_on_training_start", lambda self: press_ctrl_c())
+        if when == "before":
+            patched.setattr(BetweenRollouts, "_on_training_start", lambda self: press_ctrl_c())
+        else:
+            interrupt(patched, 300, press_ctrl_c)
         with pytest.raises(KeyboardInterrupt):
             train(training(algo), checkpoint=saved)
     assert_same(train(training(algo), checkpoint=saved), whole)
@@ -116,7 +119,6 @@ def test_ctrl_c_before_the_first_rollout_changes_nothing(
 
 STAGGERED: dict[str, dict[str, Any]] = {
     "ppo": {**SMALL["ppo"], "n_envs": 4, "n_steps": 4, "batch_size": 16},
-    "recurrent-ppo": {**SMALL["recurrent-ppo"], "n_envs": 4, "n_steps": 4, "batch_size": 16},
     "dqn": {**SMALL["dqn"], "n_envs": 4},
 }
 
@@ -137,44 +139,11 @@ def test_a_staggered_training_goes_on_in_the_middle_of_its_first_episodes(
     assert_same(train(what, checkpoint=saved), whole)
 
 
-def test_the_curve_of_a_staggered_training_leaves_out_the_shorter_first_episodes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rounds: list[list[float]] = []
-    step = SB3VecEnv.step_wait
-
-    def noted(self: SB3VecEnv) -> Any:
-        *arrays, infos = step(self)
-        rounds.append([info["regret"] for info in infos])
-        return (*arrays, infos)
-
-    monkeypatch.setattr(SB3VecEnv, "step_wait", noted)
-    curve = train(training(stagger=True, settings=STAGGERED["ppo"])).curve
-    regret = np.array(rounds)  # (rounds, 4)
-    begun = {0: (0, 20, 40), 1: (15, 35, 55), 2: (10, 30, 50), 3: (5, 25, 45)}  # the rounds before whole episodes
-    whole = [[regret[t : t + 20, i].sum() for i, starts in begun.items() for t in [starts[n]]] for n in range(3)]
-    assert curve.steps.tolist() == [140, 220, 300]  # the last of each four ends in round 35, 55, 75
-    np.testing.assert_allclose(curve.regret, np.mean(whole, axis=1), rtol=1e-12)
-
-
-@pytest.mark.parametrize("algo", ["ppo", "dqn"])
-def test_a_killed_training_goes_on_from_its_last_checkpoint(
-    algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = train(training(algo))
-    saved = tmp_path / "checkpoint"
-    interrupt(monkeypatch, 200, die)
-    with pytest.raises(KilledError):
-        train(training(algo), checkpoint=saved, every=64)
-    assert_same(train(training(algo), checkpoint=saved), whole)
-
-
-@pytest.mark.parametrize("source", ["regret", "reward"])
-@pytest.mark.parametrize("algo", ["ppo", "dqn", "recurrent-ppo"])
+@pytest.mark.parametrize(("algo", "source"), [("ppo", "regret"), ("dqn", "regret"), ("ppo", "reward")])
 def test_a_model_learns_from_what_it_is_told_to(
     algo: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What reaches the learner is compared with the regret in the infos and the reward in the observations."""
+    """The rewards of the learner are compared with the regret in the infos and the reward in the observations."""
     played: list[tuple[Any, ...]] = []
     step = SB3VecEnv.step_wait
 
@@ -195,17 +164,6 @@ def test_a_model_learns_from_what_it_is_told_to(
     assert len(learnt) >= 150
     assert set(np.unique(drawn)) == {0.0, 1.0}  # rewards are seen as they were drawn, whatever is learnt from
     assert len(np.unique(regret)) > 5
-
-
-def test_what_is_learnt_from_is_part_of_a_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved = tmp_path / "checkpoint"
-    interrupt(monkeypatch, 64, die)
-    with pytest.raises(KilledError):
-        train(training(), checkpoint=saved, every=32)
-    with pytest.raises(ValueError, match="the checkpoint is one of another training"):
-        train(training(learn_from="reward"), checkpoint=saved)
-    with pytest.raises(ValueError, match="unknown learn_from 'rewards'; did you mean 'reward'"):
-        training(learn_from="rewards")
 
 
 @pytest.mark.parametrize(("algo", "first"), [("ppo", 3e-3), ("recurrent-ppo", 5e-3), ("dqn", 1e-3)])
@@ -233,24 +191,18 @@ def test_another_seed_gives_other_weights() -> None:
     assert any((one[name] != other[name]).any() for name in one)
 
 
-@pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_after_the_last_rollout_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, saved = train(training()), tmp_path / "checkpoint"
-    interrupt(monkeypatch, 300, press_ctrl_c)
-    with pytest.raises(KeyboardInterrupt):
-        train(training(), checkpoint=saved)
-    assert_same(train(training(), checkpoint=saved), whole)
-
-
-def test_a_checkpoint_of_somebody_else_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_of_another_training_or_a_damaged_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     saved = tmp_path / "checkpoint"
     interrupt(monkeypatch, 64, die)
     with pytest.raises(KilledError):
         train(training(), checkpoint=saved, every=32)
-    with pytest.raises(ValueError, match="the checkpoint is one of another training; remove "):
-        train(training(timesteps=400), checkpoint=saved)
-    saved.write_bytes(saved.read_bytes() + b" ")
-    with pytest.raises(ValueError, match="was not saved on this machine, and reading it can run any code; remove "):
+    for changes in ({"timesteps": 400}, {"learn_from": "reward"}):
+        with pytest.raises(ValueError, match="the checkpoint is one of another training; remove "):
+            train(training(**changes), checkpoint=saved)
+    saved.write_bytes(saved.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"the checkpoint cannot be read \(.*\); remove "):
         train(training(), checkpoint=saved)
 
 
@@ -287,6 +239,7 @@ def test_no_instance_of_training_is_one_of_evaluation_or_tuning() -> None:
         ({"settings": {"normalize_advantage": 1}}, "must be true or false, got 1"),
         ({"settings": {"net_arch": [64, 0]}}, "each width in net_arch of ppo must be a positive integer, got 0"),
         ({"settings": {"device": "cpu"}}, "has no parameter 'device'"),
+        ({"learn_from": "rewards"}, "unknown learn_from 'rewards'; did you mean 'reward'"),
         ({"stagger": 1}, "stagger must be True or False, got 1"),
         ({"device": "gpux"}, "torch cannot compute on device 'gpux'"),
     ],
@@ -296,12 +249,9 @@ def test_what_cannot_be_trained_is_refused_when_it_is_described(changes: dict[st
         training(**changes)
 
 
-def test_settings_that_do_not_fit_together_are_refused() -> None:
+def test_settings_reach_the_model_and_those_that_do_not_fit_together_are_refused() -> None:
     with pytest.raises(ValueError, match=r"ppo cannot be made with these settings: .*; change one of them"):
         untrained(training(settings={"n_envs": 1, "n_steps": 1, "batch_size": 1}))
-
-
-def test_settings_reach_the_model() -> None:
     model = untrained(training(settings={**SMALL["ppo"], "gamma": 0.5, "net_arch": [7], "learning_rate": 3e-4}))
     assert (model.gamma, model.n_steps, model.n_envs, model.lr_schedule(1.0)) == (0.5, 16, 2, 3e-4)
     assert model.policy.mlp_extractor.policy_net[0].out_features == 7

@@ -1,12 +1,10 @@
-"""A model that this machine did not save is not loaded unless its user says so: loading it can run any code."""
+"""A saved model is an agent of every comparison, and is loaded only if its user says so: loading can run any code."""
 
 from __future__ import annotations
 
 import base64
 import json
-import os
 import pickle
-import stat
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,38 +12,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quiet_progress import Quiet
 
 import ns_mab_gym as nsb
 from ns_mab_gym import rl
-from ns_mab_gym.cli.evaluate_command import main as evaluate
-from ns_mab_gym.experiments import AgentEntry, Store, Study, code_versions, read_toml, run
-from ns_mab_gym.experiments.parsing import agents_of, experiment, parse
-from ns_mab_gym.experiments.pinned_files import pinned
-from ns_mab_gym.experiments.runner import load
-from ns_mab_gym.kept_files import KeptFile
-from ns_mab_gym.rl import own_models
+from ns_mab_gym.cli.studies import evaluate
+from ns_mab_gym.code_version import pinned
+from ns_mab_gym.files import KeptFile
+from ns_mab_gym.specs import AgentSpec, read_agents
+from ns_mab_gym.studies.study import Study, experiment, read_study
+from ns_mab_gym.studies.units import units_of
 
-from .conftest import WORLD
+from .conftest import WORLD, Trap
 
 Models = Callable[[str], Any]
 ID = "NSBandit-Piecewise-v0"
 WORDS = f"{ID}:" + ",".join(f"{key}={value}" for key, value in WORLD.items())
 
 
-class Trap:
-    """Leaves a mark when it is unpickled."""
-
-    def __init__(self, mark: Path) -> None:
-        self.mark = mark
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.makedirs, (str(self.mark), 0o777, True)
-
-
 @pytest.fixture
 def foreign(model: Models, tmp_path: Path) -> tuple[Path, Path]:
-    """A model that somebody else saved, with code in it; and the mark that the code leaves."""
+    """A saved model with code in it; and the mark that the code leaves."""
     mark, path = tmp_path / "code-ran", tmp_path / "model.zip"
     own = tmp_path / "own.zip"
     rl.SB3Agent(model("ppo")).save(own)
@@ -61,8 +47,8 @@ def foreign(model: Models, tmp_path: Path) -> tuple[Path, Path]:
     return path, mark
 
 
-def evaluated(path: Path, out: Path, *more: str) -> int:
-    return evaluate(["--env", WORDS, "--agents", f"sb3:path={path}", "--runs", "1", "--out", str(out), *more])
+def evaluated(path: Path, out: Path, *more: str, world: str = WORDS) -> int:
+    return evaluate(["--env", world, "--agents", f"sb3:path={path}", "ts", "--runs", "2", "--out", str(out), *more])
 
 
 DOORS: dict[str, Callable[[Path], Any]] = {
@@ -76,11 +62,9 @@ DOORS: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_every_door_refuses_a_foreign_model_before_anything_in_it_runs(foreign: Any, door: str) -> None:
+def test_every_door_refuses_a_saved_model_before_anything_in_it_runs(foreign: Any, door: str) -> None:
     path, mark = foreign
-    with pytest.raises(
-        ValueError, match=r"not saved on this machine, .* run any code .* trust=True, or --trust-models"
-    ):
+    with pytest.raises(ValueError, match=r"is a saved model, .* run any code .* trust=True, or --trust-models"):
         DOORS[door](path)
     assert not mark.exists()
 
@@ -91,16 +75,12 @@ def test_a_study_refuses_it_too_and_its_description_cannot_trust(
     path, mark = foreign
     assert evaluated(path, tmp_path / "out") == 2
     assert "pass trust=True, or --trust-models" in capsys.readouterr().err
-    study = Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=1),))
-    with Store(tmp_path / "store", code_versions(print)) as store:
-        [failure] = run(study, store, nsb.simulate, Quiet()).failures  # type: ignore[arg-type]
-    assert "not saved on this" in failure.error
     (tmp_path / "mine.toml").write_text(f'worlds = ["{WORDS}"]\nagents = [{{agent="sb3", path="{path}", trust=true}}]')
     for described in (
-        lambda: read_toml(tmp_path / "mine.toml"),
-        lambda: parse(AgentEntry, f"sb3:path={path},trust=yes"),
-        lambda: agents_of(f"sb3:path={path},trust=true"),
-        lambda: AgentEntry.of("sb3", path=str(path), trust=True),
+        lambda: read_study(tmp_path / "mine.toml"),
+        lambda: AgentSpec.read(f"sb3:path={path},trust=yes"),
+        lambda: read_agents(f"sb3:path={path},trust=true"),
+        lambda: AgentSpec.of("sb3", path=str(path), trust=True),
     ):
         with pytest.raises(ValueError, match="trust is not part of a description"):
             described()
@@ -109,75 +89,30 @@ def test_a_study_refuses_it_too_and_its_description_cannot_trust(
 
 def test_who_trusts_it_can_play_it(foreign: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, mark = foreign
-    kwargs = {"path": path, "trust": True}
-    nsb.simulate(ID, "sb3", agent_kwargs=kwargs, env_kwargs=WORLD, runs=1)
+    nsb.simulate(ID, "sb3", agent_kwargs={"path": path, "trust": True}, env_kwargs=WORLD, runs=1)
     assert mark.exists()  # so the trap works, and the tests above prove something
     mark.rmdir()
     assert evaluated(path, tmp_path / "out", "--trust-models") == 0
     assert mark.exists()
-    mark.rmdir()
-    study = pinned(Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=1),)), trust_models=True)
-    with Store(tmp_path / "store", code_versions(print)) as store:
-        assert len(run(study, store, nsb.simulate, Quiet()).computed) == 1  # type: ignore[arg-type]
     for odd in ("yes", 1, None):
         with pytest.raises(TypeError, match="trust must be True or False"):
             rl.SB3Agent.load(path, trust=odd)  # type: ignore[arg-type]
     capsys.readouterr()
 
 
-def test_trust_is_no_part_of_what_a_result_is_stored_under(foreign: Any, tmp_path: Path) -> None:
-    path, _ = foreign
-    study = Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=1),))
-    from ns_mab_gym.experiments.units import units_of
-
-    identities = {units_of(pinned(study, trust_models=trust))[0].identity("v") for trust in (False, True)}
-    assert len(identities) == 1
-
-
-def test_own_models_are_known_by_their_content_and_to_this_user_only(
-    model: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    rl.SB3Agent(model("ppo")).save(tmp_path / "model")
-    path = tmp_path / "model.zip"
-    (tmp_path / "elsewhere.zip").write_bytes(path.read_bytes())
-    monkeypatch.setattr(own_models, "_saved_now", set())  # as in another process
-    rl.SB3Agent.load(path)
-    rl.SB3Agent.load(tmp_path / "model")
-    rl.SB3Agent.load(tmp_path / "elsewhere.zip")
-    record = tmp_path / "state" / "ns_mab_gym" / "models"
-    assert stat.S_IMODE(record.stat().st_mode) == 0o600
-    assert len(record.read_text().splitlines()) == 1
-    path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(ValueError, match="not saved on this machine"):
-        rl.SB3Agent.load(path)
-    record.write_bytes(b"\xff\0nonsense\n")
-    with pytest.raises(ValueError, match="not saved on this machine"):
-        rl.SB3Agent.load(tmp_path / "elsewhere.zip")
-
-
-@pytest.mark.parametrize("home", ["", "relative", "/proc/none", "{tmp}/file"])
-def test_without_a_folder_to_write_to_a_model_is_known_to_its_process(
-    model: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_STATE_HOME", home.format(tmp=tmp_path))
-    monkeypatch.setenv("HOME", "/proc/none")
-    rl.SB3Agent(model("a2c")).save(tmp_path / "model.zip")
-    rl.SB3Agent.load(tmp_path / "model.zip")
-    monkeypatch.setattr(own_models, "_saved_now", set())
-    with pytest.raises(ValueError, match="not saved on this machine"):
-        rl.SB3Agent.load(tmp_path / "model.zip")
+def test_trust_is_no_part_of_what_a_result_is_stored_under(foreign: Any) -> None:
+    study = Study("", (experiment([WORDS], [f"sb3:path={foreign[0]}"], runs=1),))
+    assert len({units_of(pinned(study, trust_models=trust))[0].identity("v") for trust in (False, True)}) == 1
 
 
 def test_what_is_no_model_is_called_so(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("no archive")
-    with pytest.raises(ValueError, match="is no model"):
-        rl.SB3Agent.load(tmp_path / "text.zip")
+    np.savez(tmp_path / "arrays.npz", description=np.zeros(3))  # as earlier versions exported
+    for name in ("text.zip", "arrays.npz"):
+        with pytest.raises(ValueError, match=r"is no model: neither saved by Stable-Baselines3 nor by SB3Agent.export"):
+            rl.SB3Agent.load(tmp_path / name)
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("data", "{}")
-    with pytest.raises(ValueError, match="not saved on this machine"):
-        rl.SB3Agent.load(tmp_path / "other.zip")
     with pytest.raises(ValueError, match="does not say of which algorithm"):
         rl.SB3Agent.load(tmp_path / "other.zip", trust=True)
     with pytest.raises(ValueError, match="cannot be read as a model of Stable-Baselines3"):
@@ -186,36 +121,34 @@ def test_what_is_no_model_is_called_so(tmp_path: Path) -> None:
         rl.SB3Agent.load(tmp_path / "none.zip")
 
 
-@pytest.mark.parametrize("ending", [".zip", ".npz"])
+def test_a_model_is_an_agent_of_a_study_like_any_other_and_a_retrained_one_is_played_anew(
+    model: Models, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "model.pt", tmp_path / "out"
+    for algo, computed in (("ppo", 2), ("ppo", 0), ("a2c", 1)):
+        rl.SB3Agent(model(algo)).export(path)
+        assert evaluated(path, out) == 0
+        assert f"{computed} of 2 units computed" in capsys.readouterr().out
+    assert "sb3:path=" in (out / "report.html").read_text()
+
+
+def test_a_model_that_does_not_fit_is_refused_before_anything_runs(
+    model: Models, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.pt"
+    rl.SB3Agent(model("ppo")).export(path)
+    assert evaluated(path, tmp_path / "out", world="NSBandit-Abrupt-v0") != 0
+    assert "sb3:path=" in capsys.readouterr().err
+    assert evaluated(tmp_path / "none.zip", tmp_path / "out") != 0
+    assert "no saved model at" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [".zip", ".pt"])
 def test_a_model_that_is_replaced_during_a_run_is_played_as_it_was(model: Models, tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"model{ending}"
-
-    def write(algo: str) -> None:
-        agent = rl.SB3Agent(model(algo))
-        agent.save(path) if ending == ".zip" else agent.export(path)
-
-    def replacing(*arguments: Any, **options: Any) -> Any:
-        write("a2c")
-        return nsb.simulate(*arguments, **options)
-
-    def played(simulate: Callable[..., Any]) -> tuple[int, Any]:
-        study = Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=2),))
-        with Store(tmp_path / "store", code_versions(print)) as store:
-            outcome = run(study, store, simulate, Quiet())  # type: ignore[arg-type]
-            return len(outcome.computed), load(store, outcome.units[0]).regret
-
-    alone = {
-        algo: nsb.simulate(ID, rl.SB3Agent(model(algo)), env_kwargs=WORLD, runs=2).regret for algo in ("ppo", "a2c")
-    }
-    write("ppo")
-    old = path.read_bytes()
-    computed, regret = played(replacing)
-    assert computed == 1
-    np.testing.assert_array_equal(regret, alone["ppo"])
-    computed, regret = played(nsb.simulate)
-    assert computed == 1
-    np.testing.assert_array_equal(regret, alone["a2c"])
-    path.write_bytes(old)
-    computed, regret = played(nsb.simulate)
-    assert computed == 0
-    np.testing.assert_array_equal(regret, alone["ppo"])
+    path, (first, second) = tmp_path / f"model{ending}", (rl.SB3Agent(model(algo)) for algo in ("ppo", "a2c"))
+    first.save(path) if ending == ".zip" else first.export(path)
+    asked = Study("", (experiment([WORDS], [f"sb3:path={path}"], runs=2),))
+    [entry] = pinned(asked, trust_models=True).experiments[0].agents
+    second.save(path) if ending == ".zip" else second.export(path)
+    played = nsb.simulate(ID, "sb3", agent_kwargs=entry.kwargs, env_kwargs=WORLD, runs=2)
+    np.testing.assert_array_equal(played.regret, nsb.simulate(ID, first, env_kwargs=WORLD, runs=2).regret)

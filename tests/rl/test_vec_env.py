@@ -12,7 +12,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns_mab_gym import rl, wrappers
-from ns_mab_gym.rl.infos import LazyInfos, split_infos
+from ns_mab_gym.rl.vec_env import LazyInfos, split_infos
 
 N, WORLD = 3, {"n_arms": 4, "horizon": 15}
 

@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 
-from ns_mab_gym.experiments.claims import Evidence
+from ns_mab_gym.claims.judging import Evidence
 from ns_mab_gym.runs import Runs
 
 HORIZON = 5_000

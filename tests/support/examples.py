@@ -8,7 +8,7 @@ import numpy as np
 
 from ns_mab_gym import agents, theory
 from ns_mab_gym.agents.core.kernel import states_in
-from ns_mab_gym.agents.parts.windows import Window
+from ns_mab_gym.agents.parts.memories import Window
 
 
 def known(n_arms: int, horizon: int) -> agents.Knowledge:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ns_mab_gym.experiments import Study
-from ns_mab_gym.experiments.pipeline import Pipeline
+from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.runs import Runs
+from ns_mab_gym.studies.study import Study
 
 Engine = Callable[..., Runs]
 ABRUPT, SMOOTH = "NSBandit-Abrupt-v0", "NSBandit-Smooth-v0"

@@ -1,7 +1,6 @@
-"""Jobs that workers of every kind can import, with accidents that happen once."""
+"""A function that workers of every kind can import, with accidents."""
 
 import os
-import signal
 import struct
 import sys
 import time
@@ -14,55 +13,38 @@ class Squares:
 
     Args:
         folder: where it is noted which accidents have happened.
-        accidents: the signal that a worker sends itself, once, before it squares a number.
+        once: the signals that a worker sends itself before it squares a number, the first time.
+        always: the signals that it sends itself every time.
     """
 
-    def __init__(self, folder, accidents=None, seconds=0.002):
-        self.folder, self.accidents, self.seconds = Path(folder), accidents or {}, seconds
+    def __init__(self, folder, once=None, always=None):
+        self.folder, self.once, self.always = Path(folder), once or {}, always or {}
 
-    def begin(self, items):
-        pass
-
-    def one(self, item):
-        if item in self.accidents and self._first_time(item):
-            os.kill(os.getpid(), self.accidents[item])
+    def __call__(self, item):
+        if item in self.always or (item in self.once and self.first_time(item)):
+            os.kill(os.getpid(), self.always.get(item) or self.once[item])
             time.sleep(5)  # until the signal arrives
         if item < 0:
             warnings.warn("below zero", stacklevel=1)
-        time.sleep(self.seconds)
+        time.sleep(0.002)
         return item * item
 
-    def _first_time(self, item):
+    def first_time(self, item):
         try:
             (self.folder / f"accident-{item}").touch(exist_ok=False)
         except FileExistsError:
             return False
         return True
 
-    def weight(self, result):
-        return 8
-
-    def packed(self, items, results):
-        return list(results)
-
-
-class Deadly(Squares):
-    """Ends the process whenever it meets a certain number."""
-
-    def one(self, item):
-        if item == 30:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().one(item)
-
 
 class TornOff(Squares):
     """Dies once, in the middle of sending a result: the length of a message has arrived, and a part of the message."""
 
-    def one(self, item):
-        if item == 30 and self._first_time(item):
+    def __call__(self, item):
+        if item == 30 and self.first_time(item):
             frame = sys._getframe()
             while "result_queue" not in frame.f_locals:
                 frame = frame.f_back
             os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 100_000) + b"only a part")
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().one(item)
+            os.kill(os.getpid(), 9)
+        return super().__call__(item)

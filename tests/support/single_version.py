@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ns_mab_gym.experiments.units import Unit
+from ns_mab_gym.studies.units import Unit
 
 
 def v1(unit: Unit) -> str:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ns_mab_gym.agents.core.kernel import ALL, FloatArray, detection
-from ns_mab_gym.agents.parts.active import ActiveAgent, Parts
+from ns_mab_gym.agents.detecting import ActiveAgent, Parts
 from ns_mab_gym.agents.parts.exploration import Exploration
-from ns_mab_gym.agents.ucb1 import new_ucb1_state
+from ns_mab_gym.agents.sw_ucb import new_ucb1_state
 
 
 class FallState(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 
 from ns_mab_gym import wrappers
-from ns_mab_gym.wrappers.memory import MemoryObservation
+from ns_mab_gym.wrappers.observations import MemoryObservation
 
 # Arguments beside the defaults, with which every wrapper is tried.
 MORE: dict[str, list[dict[str, Any]]] = {

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -25,7 +25,6 @@ windows = st.sampled_from([1, 2, 3, 7, 10**6])
 tied, tiny, huge = np.full((3, 2), 0.5), np.tile([0.0, 1e-200], (3, 1)), np.tile([0.0, 1e200], (3, 1))
 
 
-@settings(max_examples=400, deadline=None)
 @given(worlds, windows)
 @example(("beta-swts", tied), 1)
 @example(("beta-swts", tiny), 1)
@@ -43,7 +42,6 @@ def test_the_general_terms_are_those_of_exact_arithmetic(world, tau):
     check_b_and_c(bound, agent, T, tau)
 
 
-@settings(max_examples=400, deadline=None)
 @given(worlds, windows)
 def test_the_abrupt_terms_are_those_of_exact_arithmetic(world, tau):
     agent, means = world
@@ -55,7 +53,6 @@ def test_the_abrupt_terms_are_those_of_exact_arithmetic(world, tau):
         check_b_and_c(bound, agent, len(means), tau)
 
 
-@settings(max_examples=400, deadline=None)
 @given(worlds, windows, st.sampled_from([5e-324, 1e-200, 0.4, 3.0, 1e200]))
 def test_the_smooth_terms_are_those_of_exact_arithmetic(world, tau, delta):
     agent, means = world
@@ -83,7 +80,6 @@ def test_without_learnable_rounds_or_with_windows_of_one_round_nothing_is_pulled
         assert theory.bound([[0.0, gap]] * 3, 1).learnable == 0.0  # ln 1 = 0
 
 
-@settings(max_examples=200, deadline=None)
 @given(worlds)
 def test_curves_recommendations_and_descriptions_have_no_nan(world):
     agent, means = world
@@ -97,7 +93,6 @@ def test_curves_recommendations_and_descriptions_have_no_nan(world):
     assert "nan" not in str(theory.describe(means, agent=agent))
 
 
-@settings(max_examples=200, deadline=None)
 @given(inside, windows)
 def test_the_curve_of_two_arms_is_the_sum_of_its_rounds(means, tau):
     """With two arms the worse one is played with probability min{1, ln τ/(Δ²τ)}, or 1 if it cannot be told apart."""

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -155,7 +155,6 @@ def distance(means):
     return min((max(row) - mean for row in means.tolist() for mean in row if mean < max(row)), default=math.inf)
 
 
-@settings(max_examples=150, deadline=None)
 @given(matrices, st.none() | st.integers(1, 14), st.none() | st.sampled_from([0.1, 0.4]))
 def test_facts_equal_brute_force(means, tau, delta):
     known = theory.order_facts(means, window=tau, delta=delta)
@@ -172,7 +171,6 @@ def test_facts_equal_brute_force(means, tau, delta):
         assert (known.tie_factor, known.tie_power) == (fit.F, fit.beta)
 
 
-@settings(max_examples=150, deadline=None)
 @given(matrices, st.none() | st.integers(1, 14), st.none() | st.sampled_from([0.1, 0.4, 2.0]))
 def test_every_row_has_a_positive_value_or_a_reason(means, tau, delta):
     compared = theory.compare_orders(means, window=tau, delta=delta)
@@ -190,7 +188,6 @@ def crowded(row, means):
     return row.order.setting == "abrupt" and len(changes(means)) > len(means) / math.e
 
 
-@settings(max_examples=50, deadline=None)
 @given(matrices)
 def test_what_is_known_without_means_gives_the_same_values(means):
     assume(len(changes(means)) > 0)

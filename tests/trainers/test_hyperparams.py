@@ -33,7 +33,7 @@ def rates(algo: str) -> tuple[float, float]:
 
 
 def zoo_settings(algo: str) -> dict[str, Any]:
-    """What a file holds, with the rate of learning in rl_zoo3's own words."""
+    """Return the content of a file, with the rate of learning in rl_zoo3's own words."""
     made, (first, last) = hyperparameters(algo, {}), rates(algo)
     return {
         "n_timesteps": Training().timesteps,

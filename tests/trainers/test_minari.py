@@ -17,7 +17,10 @@ minari = needed("minari")
 needed("jax")  # of minari's extra `create`
 needed("h5py")  # of its extra `hdf5`
 
-pytestmark = pytest.mark.filterwarnings("ignore:Implicitly cleaning up:ResourceWarning")  # minari's own folders
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Implicitly cleaning up:ResourceWarning"),
+]  # minari's own folders
 
 ID, K, HORIZON, EPISODES = "NSBandit-Piecewise-v0", 3, 50, 3
 NAME = "ns-mab-gym/piecewise/beta-swts-v0"

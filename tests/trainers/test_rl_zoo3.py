@@ -22,6 +22,7 @@ from ns_mab_gym.rl.training import Training, untrained
 
 zoo = needed("rl_zoo3")
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 ID, K, HORIZON = "NSBandit-Piecewise-v0", 3, 40
 WORLD = {"n_arms": K, "horizon": HORIZON}

@@ -15,7 +15,10 @@ from trainers_installed import needed
 ray, ppo = needed("ray", "rllib"), needed("ray.rllib.algorithms.ppo", "rllib")
 trainable = needed("ray.tune.trainable.trainable", "rllib")
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")  # RLlib's own
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]  # RLlib's own
 
 ID, ENVS, STEPS = "ns_mab_gym:NSBandit-Stationary-v0", 2, 400
 HORIZON = 20

@@ -13,6 +13,7 @@ from spawned import refusal_of_a_bare_id
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
+pytestmark = pytest.mark.slow
 ID, ENVS, ROUNDS = "ns_mab_gym:NSBandit-Piecewise-v0", 2, 12
 WORLD = {"n_arms": 3, "horizon": 5}
 ARMS = np.array([[t % 3, (t + 1) % 3] for t in range(ROUNDS)])
@@ -29,7 +30,7 @@ def rewards_of(envs: gym.vector.VectorEnv[Any, Any, Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def native() -> Any:
-    """What the native vector environment plays, which is what single environments play with seeds 3 and 4."""
+    """The rewards of the native vector environment, those of single environments with seeds 3 and 4."""
     return rewards_of(gym.make_vec(ID, num_envs=ENVS, **WORLD))
 
 

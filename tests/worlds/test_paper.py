@@ -89,12 +89,3 @@ def test_breakpoints_keep_their_fractions_at_other_horizons(world, equation, hor
     edges = {round(horizon * share) + d for share in (0.3, 0.6, 0.8) for d in (-1, 0, 1)}
     rounds = sorted({t for t in edges if 1 <= t <= horizon} | set(random_rounds(horizon, seed=4)))
     assert_follows(means, lambda i, t: equation(i, t, horizon), rounds)
-
-
-@pytest.mark.parametrize(("name", "sigma"), [("NSBandit-Smooth-v0", 1e-4), ("NSBandit-SmoothFast-v0", 1e-3)])
-def test_the_ids_play_the_papers_speeds(name, sigma):
-    import gymnasium as gym
-
-    env = gym.make(name).unwrapped
-    assert (env.world.horizon, env.world.n_arms, env.world.sigma, env.world.lipschitz) == (50_000, 10, sigma, sigma)
-    np.testing.assert_array_equal(env.means, worlds.Smooth(sigma=sigma).means())

@@ -72,19 +72,6 @@ def test_a_file_is_read_once_and_its_hash_is_of_what_was_read(tmp_path, suffix):
     assert Table(rows=MEANS).digest is None
 
 
-def test_csv_header_blank_lines_and_byte_order_mark(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("\ufeffred,green\n0.1,0.2\n\n 0.3 ,4e-1\n\n", encoding="utf-8")
-    assert read_means(path).tolist() == [[0.1, 0.2], [0.3, 0.4]]
-    path.write_text("1,0\n0,1\n")
-    assert read_means(path).tolist() == [[1, 0], [0, 1]]
-
-
-def test_integers_are_means_too(tmp_path):
-    pd.DataFrame({"a": [0, 1], "b": [1, 0]}).to_parquet(tmp_path / "t.parquet")
-    assert read_means(tmp_path / "t.parquet").tolist() == [[0, 1], [1, 0]]
-
-
 def test_npz_with_several_arrays_needs_one_called_means(tmp_path):
     np.savez(tmp_path / "one.npz", whatever=MEANS)
     np.savez(tmp_path / "named.npz", means=MEANS, other=MEANS[:2])
@@ -100,26 +87,17 @@ def test_npz_with_several_arrays_needs_one_called_means(tmp_path):
     [
         ([[0.1, 0.2], [0.3]], "the rows of rows differ in length; every round needs one mean for each arm"),
         ([], "rows is empty; give one row per round and one column per arm"),
-        ([[], []], "rows is empty"),
         ([[0.1, "high"]], "rows holds something that is not a number"),
-        ([["0.1", "0.2"]], "rows holds something that is not a number"),
         ([[0.1, None]], "rows is NaN or infinite at round 1, arm 2"),
-        ([[0.1, [0.2]]], "rows holds something that is not a number"),
         (np.array([[0.1, "0.2"]], dtype=object), "rows holds something that is not a number"),
-        ([[0.1, 0.2j]], "rows holds something that is not a number"),
         ([[0.1], [0.2]], "a bandit needs at least 2 arms, rows has 1 column"),
         ([0.1, 0.2], r"rows must be a table of T rounds by K arms, got shape \(2,\)"),
         ([[0.1, 0.2], [0.3, float("nan")]], "rows is NaN or infinite at round 2, arm 2"),
-        ([[float("inf"), 0.2]], "rows is NaN or infinite at round 1, arm 1"),
         ([[10**400, 0]], "rows is NaN or infinite|rows holds something that is not a number"),
         ([[2**53 + 1, 0]], r"rows holds whole numbers beyond 2\*\*53, which no float can tell apart"),
-        ([[2**64, 0.5], [0, None]], "rows is NaN or infinite at round 2, arm 2"),
         (np.ma.array([[0.1, 0.2]], mask=[[False, True]]), "rows has masked entries; fill or drop such rounds"),
-        (np.array([[0.1, b"0.2"]], dtype=object), "rows holds something that is not a number"),
         (pd.DataFrame({"a": [0.1], "b": [True]}), "rows holds something that is not a number"),
         (pd.DataFrame({"a": [0.1], "b": pd.array([None], dtype="Float64")}), "rows holds|rows is NaN or infinite"),
-        (np.array([["2024"]], dtype="M8[s]"), "rows holds something that is not a number"),
-        (np.array([[np.timedelta64(1, "s"), 0.5]], dtype=object), "rows holds something that is not a number"),
         (np.full((1, 2), np.longdouble("1e400")), "rows is NaN or infinite at round 1, arm 1"),
         (Sulking(), "rows holds something that is not a number"),
     ],
@@ -129,50 +107,11 @@ def test_bad_rows_are_refused_with_the_reason(rows, words):
         Table(rows=rows)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a,b\n0.1,0.2\n0.3\n", "line 3: 1 columns where the first row has 2"),
-        ("", "holds no means; give one row per round and one column per arm"),
-        ("a,b\n", "holds no means"),
-        ("a,b\n0.1,high\n", "line 2, column 2: 'high' is not a number"),
-        ("a,b\n0.1,\n", "line 2, column 2: '' is not a number"),
-        ("0.1,0.2\n0.3,nan\n", "NaN or infinite at round 2, arm 2"),
-        ("0.1\n0.2\n", "at least 2 arms"),
-    ],
-)
-def test_a_bad_csv_is_refused_with_the_place(tmp_path, text, words):
-    (tmp_path / "bad.csv").write_text(text)
-    with pytest.raises(ValueError, match=rf"bad\.csv'.*{words}|{words}.*bad\.csv'"):
-        Table(path=tmp_path / "bad.csv")
-
-
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        ({"a": [0.1], "b": ["high"]}, "column 'b': .*string is not a number"),
-        ({"a": [0.1], "b": [True]}, "column 'b': bool is not a number"),
-        ({"a": [0.1, 0.2], "b": [0.3, None]}, "NaN or infinite at round 2, arm 2"),
-        ({}, "is empty"),
-    ],
-)
-def test_a_bad_parquet_file_is_refused_with_the_column(tmp_path, columns, words):
-    pd.DataFrame(columns).to_parquet(tmp_path / "bad.parquet")
-    with pytest.raises(ValueError, match=words):
-        Table(path=tmp_path / "bad.parquet")
-
-
 @pytest.mark.parametrize("name", ["bad.npz", "bad.parquet", "bad.csv"])
 def test_a_file_that_is_not_what_its_name_says(tmp_path, name):
     (tmp_path / name).write_bytes(b"\x89\xff\x00 not a table")
     with pytest.raises(ValueError, match=rf"{name}' cannot be read as "):
         read_means(tmp_path / name)
-
-
-def test_text_in_npz_is_refused(tmp_path):
-    np.savez(tmp_path / "t.npz", means=np.array([["a", "b"]]))
-    with pytest.raises(ValueError, match=r"t\.npz' holds something that is not a number"):
-        Table(path=tmp_path / "t.npz")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +120,6 @@ def test_text_in_npz_is_refused(tmp_path):
         ({"horizon": 21}, ValueError, "horizon is 21 but the table has 20; leave horizon out to take the table's"),
         ({"n_arms": 2}, ValueError, "n_arms is 2 but the table has 3; leave n_arms out"),
         ({"horizon": 0}, ValueError, "horizon must be a positive integer, got 0"),
-        ({"horizon": 20.0}, TypeError, "horizon must be a positive integer, got 20.0"),
         ({"path": "means.csv"}, ValueError, "either rows= .* or path="),
         ({"rows": None}, ValueError, "either rows= .* or path="),
     ],

@@ -33,11 +33,6 @@ def brute_force(arms: list[int], rewards: list[float], window: int) -> npt.NDArr
     return np.array(shares + means + since)
 
 
-def test_brute_force_on_a_case_done_by_hand() -> None:
-    expected = [1 / 4, 2 / 4, 0, 0, 0.5, 0, 1 / 4, 0, 1]
-    np.testing.assert_array_equal(brute_force([1, 0, 1], [1.0, 0.0, 0.0], 4), expected)
-
-
 @given(
     st.lists(st.integers(0, K - 1), min_size=1, max_size=HORIZON),
     st.integers(1, 30),

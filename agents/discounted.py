@@ -1,0 +1,294 @@
+"""Discounting agents: D-UCB, and Thompson sampling with Beta (D-TS) and Gaussian (DS-TS) posteriors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from .core.arguments import positive
+from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.knowledge import Knowledge, blind_discount, long_phases
+from .core.protocol import Agent
+from .parts.indices import highest, unseen
+from .parts.memories import ROUNDS, Discounted, check_discount, discount, forget_discounted, new_discounted
+from .parts.races import expire, largest_fading_beta, largest_gaussian, shelf_life
+
+
+class DUCBState(NamedTuple):
+    """The discounted memory, the discount factor γ and the constant ξ of the bonus."""
+
+    memory: Discounted
+    gamma: float
+    xi: float
+
+
+def act_d_ucb(state: DUCBState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Play argmax of μ̂_i + 2√(ξ ln n / N_i), n = Σ N_i; an unseen arm comes first."""
+    pulls, sums = state.memory.pulls, state.memory.sums
+    total = 0.0
+    for i in range(pulls.size):
+        total += pulls[i]
+    exploration = 4.0 * state.xi * math.log(max(total, 1.0))
+    arm, highest = -1, -math.inf
+    for i in range(pulls.size):
+        if mask[i]:
+            weight = 1.0 / pulls[i] if pulls[i] > 0.0 else 1.0  # the index of an unseen arm does not matter
+            index = sums[i] * weight + math.sqrt(exploration * weight)
+            if index > highest:
+                arm, highest = i, index
+    forced = unseen(pulls, state.memory.clock, mask)
+    return forced if forced >= 0 else arm
+
+
+def observe_d_ucb(state: DUCBState, arm: int, reward: float) -> None:
+    """Discount S and N of all arms, and add the round to those of the arm played."""
+    discount(state.memory, state.gamma, arm, reward)
+
+
+def forget_d_ucb(state: DUCBState, arm: int) -> None:
+    """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
+    forget_discounted(state.memory, arm)
+
+
+rule(DUCBState, act_d_ucb, observe_d_ucb, forget_d_ucb)
+
+
+@dataclass(eq=False)
+class DUCB(Agent):
+    """D-UCB: upper confidence bounds on rewards that fade by a factor γ in every round.
+
+    Source:
+        Kocsis, Szepesvári, "Discounted UCB", PASCAL Challenges Workshop 2006; analysed by Garivier, Moulines, "On
+        Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011.
+    Rule:
+        Play argmax of μ̂_i + 2√(ξ ln n / N_i), with discounted counts N_i, their sum n, and discounted means μ̂_i; an
+        arm never seen comes first.
+    Tuning:
+        ξ = 0.6 and γ = 1 − ¼√(Υ/T); where Υ is unknown γ = 1 − 1/(4√T). Both are the source's. Ours: the second also
+        where phases last fewer than 16 rounds on average, as in drifting worlds, which the first is not meant for.
+    Knowledge:
+        T, and Υ if it is given.
+    Deviations:
+        Derived for rewards in [0, 1] (the source's B = 1); other rewards are taken as they are. An arm whose count has
+        faded below 1e-100 counts as unseen. ln n counts as 0 where it is negative, as it can be once arms were
+        forgotten. That ξ = 0.6 goes with the factor 2 could not be confirmed from the source's own text.
+
+    >>> agent = DUCB(2, gamma=0.5)
+    >>> for arm, reward in [(0, 1.0), (1, 0.0), (1, 0.0)]:
+    ...     agent.observe(arm, reward)
+    >>> agent.state.memory.pulls  # arm 1 was seen two rounds ago
+    array([0.25, 1.5 ])
+    >>> agent.act()
+    0
+
+    Attributes:
+        gamma: γ, by which the weight of what was seen shrinks in every round; 1 forgets nothing.
+        xi: ξ, the width of the confidence bound.
+    """
+
+    name: ClassVar[str] = "d-ucb"
+
+    gamma: float = field(kw_only=True)
+    xi: float = field(default=0.6, kw_only=True)
+
+    def _check(self) -> None:
+        self.gamma = check_discount(self.gamma)
+        self.xi = positive("xi", self.xi)
+
+    def _new_state(self) -> DUCBState:
+        return DUCBState(new_discounted(self.n_arms), self.gamma, self.xi)
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """γ = 1 − ¼√(Υ/T), or 1 − 1/(4√T) without Υ."""
+        if "gamma" in given:
+            return {}
+        (horizon,) = knowledge.need(cls.name, "horizon")
+        changes = long_phases(knowledge)
+        return {"gamma": blind_discount(horizon) if changes is None else 1 - math.sqrt(changes / horizon) / 4}
+
+
+class DTSState(NamedTuple):
+    """The discounted memory, and a bound on the log normaliser of each arm's posterior Beta(S + 1, N − S + 1)."""
+
+    memory: Discounted
+    bounds: FloatArray  # (K,) see ``agents/parts/races.py``
+    gamma: float
+    life: int  # the rounds after which all bounds are computed anew
+
+
+def act_d_ts(state: DTSState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """θ_i ~ Beta(S_i + 1, F_i + 1) with discounted successes and failures; play argmax θ_i."""
+    return largest_fading_beta(state.memory.pulls, state.memory.sums, state.bounds, mask, rng)
+
+
+def observe_d_ts(state: DTSState, arm: int, reward: float) -> None:
+    """Discount S and F of all arms, and add the round to those of the arm played."""
+    discount(state.memory, state.gamma, arm, reward)
+    expire(state.bounds, arm, state.memory.clock[ROUNDS], state.life)
+
+
+def forget_d_ts(state: DTSState, arm: int) -> None:
+    """Reset the posterior of one arm, or with ``ALL`` of every arm, to the uniform one."""
+    forget_discounted(state.memory, arm)
+    for i in range(state.bounds.size):
+        if arm == ALL or i == arm:
+            state.bounds[i] = math.nan
+
+
+rule(DTSState, act_d_ts, observe_d_ts, forget_d_ts)
+
+
+@dataclass(eq=False)
+class DTS(Agent):
+    """D-TS: Thompson sampling with Beta posteriors on rewards that fade by a factor γ in every round.
+
+    Source:
+        Raj, Kalyani, "Taming Non-stationary Bandits: A Bayesian Approach", arXiv 1707.09727.
+    Rule:
+        θ_i ~ Beta(S_i + 1, F_i + 1); play argmax θ_i. In every round the successes S and the failures F of all arms
+        shrink by γ, then those of the arm played grow by the reward: an arm long unseen returns to Beta(1, 1).
+    Tuning:
+        γ = 1 − 1/(4√T), 0.9989 at T = 50 000: D-UCB's where the breakpoints are unknown, for the source has no formula.
+        The 0.75 and 0.99 of public code remember the last 4 and 100 rounds, far too few for long phases.
+    Knowledge:
+        T.
+    Deviations:
+        None in law. Samples that cannot be the largest are not drawn (see ``agents/parts/races.py``). The source's
+        optimistic variant is not offered.
+
+    >>> agent = DTS(2, gamma=0.5)
+    >>> for arm, reward in [(0, 1.0), (1, 0.0), (1, 1.0)]:
+    ...     agent.observe(arm, reward)
+    >>> agent.state.memory.sums  # successes: of arm 1 two rounds ago, of arm 2 just now
+    array([0.25, 1.  ])
+    >>> agent.state.memory.pulls - agent.state.memory.sums  # failures
+    array([0. , 0.5])
+
+    Attributes:
+        gamma: γ, by which the weight of what was seen shrinks in every round; 1 forgets nothing.
+    """
+
+    name: ClassVar[str] = "d-ts"
+    accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
+
+    gamma: float = field(kw_only=True)
+
+    def _check(self) -> None:
+        self.gamma = check_discount(self.gamma)
+
+    def _new_state(self) -> DTSState:
+        k = self.n_arms
+        return DTSState(new_discounted(k), np.full(k, np.nan), self.gamma, shelf_life(self.gamma))
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """γ = 1 − 1/(4√T)."""
+        return {} if "gamma" in given else {"gamma": blind_discount(*knowledge.need(cls.name, "horizon"))}
+
+
+class DSTSState(NamedTuple):
+    """The discounted memory, and the mean and the root of the precision of each arm's posterior N(μ̂, λ²/N)."""
+
+    memory: Discounted
+    means: FloatArray  # (K,) S/N; infinite where N = 0, so that the arm comes first
+    roots: FloatArray  # (K,) √N/λ
+    gamma: float
+    scale: float
+
+
+def act_ds_ts(state: DSTSState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """An unseen arm is forced; else θ_i ~ N(μ̂_i, λ²/N_i), play argmax θ_i."""
+    arm = highest(state.means, mask)  # an unseen arm, if there is one
+    if state.memory.pulls[arm] == 0.0:
+        return unseen(state.memory.pulls, state.memory.clock, mask)
+    return largest_gaussian(state.means, state.roots, arm, mask, rng)
+
+
+def observe_ds_ts(state: DSTSState, arm: int, reward: float) -> None:
+    """Discount S and N of all arms, which widens their posteriors, and add the round to those of the arm played."""
+    discount(state.memory, state.gamma, arm, reward)
+    pulls, roots, steepness = state.memory.pulls, state.roots, 1.0 / state.scale
+    for i in range(pulls.size):
+        roots[i] = math.sqrt(pulls[i]) * steepness
+        if pulls[i] == 0.0:
+            state.means[i] = math.inf
+    state.means[arm] = state.memory.sums[arm] / pulls[arm]  # discounting alone does not change a mean
+
+
+def forget_ds_ts(state: DSTSState, arm: int) -> None:
+    """Mark one arm, or with ``ALL`` every arm, as unseen, so that it is forced again."""
+    forget_discounted(state.memory, arm)
+    for i in range(state.means.size):
+        if arm == ALL or i == arm:
+            state.means[i] = math.inf
+            state.roots[i] = 0.0
+
+
+rule(DSTSState, act_ds_ts, observe_ds_ts, forget_ds_ts)
+
+
+@dataclass(eq=False)
+class DSTS(Agent):
+    """DS-TS: Thompson sampling with Gaussian posteriors on rewards that fade by a factor γ in every round.
+
+    Source:
+        Qi, Wang, Zhu, "Discounted Thompson Sampling for Non-Stationary Bandit Problems", arXiv 2305.10718; Qi, Guo,
+        Zhu, "Thompson Sampling for Non-Stationary Bandit Problems", Entropy 2025.
+    Rule:
+        θ_i ~ N(μ̂_i, λ²/N_i) with discounted means μ̂_i and counts N_i, λ the subgaussian scale of the rewards; play
+        argmax θ_i. An arm never seen is forced.
+    Tuning:
+        γ = 1 − √(Υ/(T ln T)), the source's, and λ = ½, that of rewards in [0, 1]. Ours: γ = 1 − 1/(4√T) where Υ is
+        unknown, or phases last fewer than 16 rounds on average, as in drifting worlds.
+    Knowledge:
+        T, and Υ and λ if they are given.
+    Deviations:
+        None in law. Samples that cannot be the largest are not drawn (see ``agents/parts/races.py``). An arm whose
+        count has faded below 1e-100 counts as unseen. The variance λ²/N_i with λ = ½, that is 1/(4 N_i), the forced
+        play and the formula for γ could not be confirmed from the source's own text.
+
+    >>> agent = DSTS(2, gamma=0.5)
+    >>> for arm, reward in [(0, 1.0), (1, 0.25), (1, 0.0)]:
+    ...     agent.observe(arm, reward)
+    >>> agent.state.memory.pulls
+    array([0.25, 1.5 ])
+    >>> agent.state.means.round(3)  # (0.25 · 0.5 + 0)/1.5
+    array([1.   , 0.083])
+    >>> (1 / agent.state.roots).round(3)  # standard deviations, ½/√N
+    array([1.   , 0.408])
+
+    Attributes:
+        gamma: γ, by which the weight of what was seen shrinks in every round; 1 forgets nothing.
+        scale: λ, the subgaussian scale of the rewards; the larger, the more it explores.
+    """
+
+    name: ClassVar[str] = "ds-ts"
+
+    gamma: float = field(kw_only=True)
+    scale: float = field(default=0.5, kw_only=True)
+
+    def _check(self) -> None:
+        self.gamma = check_discount(self.gamma)
+        self.scale = positive("scale", self.scale, hint="rewards in [0, 1] have a scale of 0.5")
+
+    def _new_state(self) -> DSTSState:
+        k = self.n_arms
+        return DSTSState(new_discounted(k), np.full(k, np.inf), np.zeros(k), self.gamma, self.scale)
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """γ = 1 − √(Υ/(T ln T)), or 1 − 1/(4√T) without Υ; λ = ½ unless it is known."""
+        tuned: dict[str, Any] = {"scale": 0.5 if knowledge.subgaussian is None else knowledge.subgaussian}
+        if "gamma" not in given:
+            (horizon,) = knowledge.need(cls.name, "horizon")
+            changes = long_phases(knowledge)
+            if changes is None:
+                tuned["gamma"] = blind_discount(horizon)
+            else:
+                tuned["gamma"] = 1 - math.sqrt(changes / (horizon * math.log(max(horizon, 2))))
+        return tuned

@@ -1,1 +1,0 @@
-"""Which algorithm, with which parameters: comparisons, sweeps, tuning and advice."""

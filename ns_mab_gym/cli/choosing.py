@@ -1,0 +1,208 @@
+"""The commands that choose and look: ``tune``, ``recommend``, ``diagnose`` and ``plot``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..code_version import pinned_world
+from ..envs.bandit import NSBanditEnv
+from ..files import file_name
+from ..means import Floats
+from ..specs import AgentSpec, WorldSpec
+from ..studies.study import header_of
+from ..theory.theorems import LEARNERS
+from .parser import Parser, closing, path, positive, seconds
+
+WORLD = "an id, a world or a file of means (.csv, .parquet, .npz), with :parameter=value,… if need be"
+RUNS = "runs that may be played instead; the result is then the same on every machine"
+
+
+def tune_parameters(arguments: Sequence[str] | None = None, command: str = "tune") -> int:
+    """Tune an agent and print what was found; returns the exit code."""
+    parser = Parser(
+        command,
+        "Find the best parameters of an agent for a world: candidates race on the same luck, and the winner is judged\n"
+        "on runs that chose nothing.",
+        (
+            "NSBandit-Abrupt-v0 beta-swts",
+            "piecewise:n_arms=3,horizon=5000 sw-ucb:xi=0.6 --runs 2000",
+            "means.csv gamma-swgts --space window=10:1000 --budget 60",
+            "NSBandit-Smooth-v0 kl-ucb --space c=0,1,3",
+        ),
+    )
+    add = parser.add_argument
+    add("world", help=WORLD)
+    add("agent", help="an agent; parameters after a colon are not searched")
+    add("--budget", type=seconds, default=20.0, help="seconds, compilation not counted (default: %(default)g)")
+    add("--runs", type=positive, help=RUNS)
+    add(
+        "--space",
+        nargs="+",
+        metavar="PARAMETER=…",
+        help="what to search: low:high, low:high:scale (log, linear or memory), or values with commas between them",
+    )
+    parser.add_seed()
+    parser.add_jobs()
+
+    def work(options: argparse.Namespace) -> Iterator[str]:
+        from ..tuning.tune import tune
+
+        agent = AgentSpec.read(options.agent)
+        yield str(
+            tune(
+                WorldSpec.read(options.world).env(),
+                agent.name,
+                budget=options.budget,
+                runs=options.runs,
+                space=None if options.space is None else dict(_searched(text) for text in options.space),
+                agent_kwargs=agent.kwargs,
+                seed=options.seed,
+                n_jobs=options.jobs,
+            )
+        )
+
+    return closing(parser, arguments, work)
+
+
+def _searched(text: str) -> tuple[str, Any]:
+    """Read a parameter, and the tuple or list of what to search, such as ``window=10:1000`` or ``window=10,20``."""
+    name, _, values = text.partition("=")
+    if not (name and values):
+        raise ValueError(f"cannot read the space {text!r}; write window=10:1000 or window=10,20,50")
+    low, colon, rest = values.partition(":")
+    if not colon:
+        return name, [_number(text, each) for each in values.split(",")]
+    high, *scale = rest.split(":")
+    if len(scale) > 1:
+        raise ValueError(f"cannot read the space {text!r}; write low:high or low:high:scale")
+    return name, (_number(text, low), _number(text, high), *scale)
+
+
+def _number(space: str, text: str) -> int | float:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            pass
+    raise ValueError(f"{text!r} in the space {space!r} is not a number")
+
+
+def recommend_agent(arguments: Sequence[str] | None = None, command: str = "recommend") -> int:
+    """Race agents on a world and print the advice; returns the exit code."""
+    parser = Parser(
+        command,
+        "Say which agent to play in a world, and with which parameters: several agents race on the same luck, and the\n"
+        "winner is judged on runs that chose nothing.",
+        (
+            "means.csv",
+            "NSBandit-Smooth-v0 --seconds 60",
+            "piecewise:changes=8,horizon=5000 --agents beta-swts gamma-swgts glr-ts --runs 3000",
+        ),
+    )
+    add = parser.add_argument
+    add("world", help=WORLD)
+    limit = "how long to search, compilation not counted (default: %(default)g)"
+    add("--seconds", type=seconds, default=20.0, help=limit)
+    add("--runs", type=positive, help=RUNS)
+    add("--agents", nargs="+", metavar="AGENT", help="agents that may be recommended (a choice of ours)")
+    parser.add_seed()
+    parser.add_jobs()
+
+    def work(options: argparse.Namespace) -> Iterator[str]:
+        from ..tuning.recommend import recommend
+
+        env = WorldSpec.read(options.world).env()
+        limits = {"seconds": options.seconds, "runs": options.runs, "seed": options.seed, "n_jobs": options.jobs}
+        yield str(recommend(env, agents=options.agents, **limits))
+
+    return closing(parser, arguments, work)
+
+
+def diagnose(arguments: Sequence[str] | None = None, command: str = "diagnose") -> int:
+    """Describe and draw a world and recommend a window; with ``--measure``, play windows too; returns the exit code."""
+    parser = Parser(
+        command,
+        "Tell what makes a world hard, draw it, and recommend a window by a heuristic shaped by the theorems' terms;\n"
+        "with --measure, play a grid of windows and say what the recommended one loses.",
+        (
+            "NSBandit-Abrupt-v0",
+            "piecewise:n_arms=3,horizon=5000 --seed 7 --measure",
+            "means.csv --agent gamma-swgts --windows 100 1000",
+        ),
+    )
+    add = parser.add_argument
+    add("world", help=f"{WORLD}; a file has one column per arm")
+    add("--agent", default="beta-swts", help=f"whose window: {' or '.join(LEARNERS)} (default: %(default)s)")
+    add("--windows", type=positive, nargs="+", help="windows to shade instead of the three chosen ones")
+    add("--out", type=path, default=Path("results"), help="folder of the pictures (default: %(default)s)")
+    add("--measure", action="store_true", help="play a grid of windows and compare with the theory")
+    add("--runs", type=positive, default=20, help="runs of each window (default: %(default)s)")
+    parser.add_seed("of the runs and of a random world's instance")
+    return closing(parser, arguments, _diagnose)
+
+
+def _diagnose(options: argparse.Namespace) -> Iterator[str]:
+    from ..agents.core.arguments import choice
+    from ..figures.style import save_as
+    from ..figures.theory import diagnosis_figure, measured_figure
+    from ..theory import describe
+    from ..tuning.windows import compare_windows
+
+    choice("agent", options.agent, LEARNERS)
+    name, means, arms = means_of(options.world, options.seed)
+    options.out.mkdir(parents=True, exist_ok=True)
+    yield str(describe(means, agent=options.agent))
+    stem = options.out / f"{name}-{options.agent}"
+    figure = diagnosis_figure(means, options.agent, windows=options.windows, names=arms)
+    save_as(figure, Path(f"{stem}-diagnosis.png"))
+    yield f"\npicture: {stem}-diagnosis.png"
+    if options.measure:
+        comparison = compare_windows(means, options.agent, runs=options.runs, seed=options.seed)
+        save_as(measured_figure(means, comparison), Path(f"{stem}-measured.png"))
+        yield f"\n{comparison}\npicture: {stem}-measured.png"
+
+
+def plot(arguments: Sequence[str] | None = None, command: str = "plot") -> int:
+    """Draw the means of worlds (the paper's four if none is named), the best arm above them; returns the exit code."""
+    parser = Parser(
+        command,
+        "Draw the means of worlds, the best arm above them; the paper's four worlds if none is named.",
+        ("", "NSBandit-Smooth-v0 piecewise:n_arms=3,horizon=500 means.csv --seed 7 --out worlds.svg"),
+    )
+    add = parser.add_argument
+    add("worlds", nargs="*", metavar="WORLD", help=WORLD)
+    add("--out", type=path, default=Path("results/worlds.png"), help="the picture, .png or .svg (%(default)s)")
+    parser.add_seed("of the instances of random worlds")
+
+    def work(options: argparse.Namespace) -> Iterator[str]:
+        from ..figures.style import save_as
+        from ..figures.worlds import PAPER, gallery_figure
+
+        worlds = options.worlds or PAPER
+        shown = {PAPER.get(text, text): means_of(text, options.seed)[1] for text in worlds}
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        save_as(gallery_figure(shown), options.out)
+        yield f"picture: {options.out} ({options.out.stat().st_size / 1024:.0f} KB)"
+
+    return closing(parser, arguments, work)
+
+
+def means_of(text: str, seed: int) -> tuple[str, Floats, list[str] | None]:
+    """Return a name for files, the means of an instance, and the arms' names where a file has them.
+
+    Args:
+        text: an id, a world's name, or a file of means, and optionally parameter=value,… after a colon.
+        seed: the seed of the instance, if the world is random.
+    """
+    world = pinned_world(WorldSpec.read(text))
+    env = world.env()
+    bandit = env.unwrapped
+    if not isinstance(bandit, NSBanditEnv):
+        raise ValueError(f"{text!r} does not tell its means; name a world of this suite or a file of means")
+    env.reset(seed=seed)
+    if world.file is not None:
+        return file_name(world.file.stem, instead="means", keep=".=,-"), bandit.means, header_of(world.kwargs["path"])
+    return file_name(world.text, instead="world", keep=".=,-"), bandit.means, None

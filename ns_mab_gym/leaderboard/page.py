@@ -1,0 +1,503 @@
+"""The leaderboard: run what is missing, rank, draw, and write the page, the tables and the snapshot."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ..code_version import code_versions, pinned
+from ..figures.leaderboard import RankedAgent, RatePanel, heatmap_figure, ranks_figure, rates_figure
+from ..figures.style import save
+from ..files import write_atomically
+from ..parallel import RETRIES, Pool
+from ..play.progress import progress_for, speed
+from ..report.page import environment
+from ..report.pipeline import work_in_words
+from ..report.record import Record, basis
+from ..sources import versions
+from ..studies.failures import failures_in_words, remains_of, write_failures
+from ..studies.results import StudyTotals, collect
+from ..studies.runner import (
+    Failure,
+    Outcome,
+    Simulate,
+    load,
+    run,
+    until_whole,
+)
+from ..studies.store import Store, guarded
+from ..studies.study import Study
+from ..studies.tables import csv_table, json_text
+from .plan import CHANGES, SPEEDS, BoardPlan, BoardWorld
+from .ranks import (
+    SAMPLES,
+    TOP,
+    Division,
+    DivisionStandings,
+    Findings,
+    LeaderboardRow,
+    divisions_of,
+    findings_of,
+    standings_of,
+)
+
+__all__ = ["BoardPage", "Leaderboard", "draw_board", "snapshot_markdown", "write_snapshot"]
+
+RULES = (
+    "Informed: every agent is tuned by its own source's formula from the true facts of the instance that it will meet "
+    "(the number of changes, V_T, σ; br-mab reads the means themselves). Blind: the agent is told T and K alone.",
+    "Run r has the same instance and the same luck for every agent, so that agents are compared in pairs. On random "
+    "worlds every run has an instance of its own, and informed agents are tuned anew for each.",
+    "On a world, agents are ranked by their mean regret in round T. An agent's mean rank is the mean over the worlds "
+    "of a family, then over the families, so that seven kinds of random phases do not outvote two of rising means.",
+    f"Intervals are over worlds: families are drawn with replacement, then worlds within each, {SAMPLES:,} times. They "
+    "say what the rank could be on other worlds of these kinds, and not what it would be with other luck.",
+    "Only worlds that every agent of the zoo can play count for ranks. Gaussian rewards leave [0, 1], for which many "
+    "rules are not defined: these worlds are shown and do not count. Who misses a world that counts has no place.",
+    "Agents for rewards of 0 or 1 play Beta rewards by a coin flip with the reward as its chance, which adds noise "
+    "that the others do not have.",
+    "Each algorithm has one form with a place; further forms are shown without one, because two forms of one algorithm "
+    "would push everybody else down by two. raw-ucb and fewa have a place in their geometric forms: the exact ones "
+    "take too long.",
+    "oracle-restart is told the breakpoints and random plays at random: they are references and have no place. Regret "
+    "relative to oracle-restart is shown on worlds that consist of phases alone; where means drift there is no phase "
+    "to restart in, and regret is relative to the best agent only.",
+    "Regret below 1 counts as 1, so that no ratio is infinite.",
+    "On worlds of a kind, an agent counts as told apart from the best if the interval of their ratio does not hold 1; "
+    "these intervals hold for all pairs of agents together with 95 %.",
+)
+
+FLATTERED = (
+    "Mean ranks flatter agents that are never bad, and hide by how much others are better; the geometric mean of "
+    "regret divided by the best shows that, and is beside the ranks.",
+    "Families have the same weight, which flatters those who are good in small ones: two worlds of rising means weigh "
+    "as much as seven of random phases. The table of other rules shows the order with equal weights of worlds.",
+    "About half of the worlds consist of phases, as change detectors assume, and nearly all rewards are Bernoulli, "
+    "which flatters agents made for them: Beta samplers, KL indices and GLR tests.",
+    "The informed division flatters agents that ask for much: it gives them exact numbers that nobody has in practice.",
+    "Where means drift, every round changes some of them: an informed agent whose formula is made for few changes is "
+    "told of T − 1, which may well hurt it. Being told is not always better than being blind.",
+    "Horizons are short (10,000 rounds for most), which flatters agents that explore little; what a theorem says of "
+    "long ones may begin later.",
+    "On random worlds the mean regret is over instances of their own, so that hard instances weigh more than easy "
+    "ones.",
+    "The best agent of a topic is chosen by the same runs that show its regret, which flatters it a little.",
+    "Bars that join agents are not corrected for the number of pairs: some agents are told apart by chance.",
+)
+
+
+HEATMAP, RANKS, RATES = "heatmap", "ranks", "rates"
+AXES = {CHANGES: "number of changes", SPEEDS: "standard deviation of a step"}
+KINDS = {CHANGES: "random phases", SPEEDS: "random walks"}
+REFERENCES = ("oracle-restart", "random")
+
+
+def draw_board(standings: Sequence[DivisionStandings], folder: Path) -> dict[tuple[str, str], Path]:
+    """Draw everything as PNG and SVG; returns the SVG files by division ("" for both) and name of the picture."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figures: dict[tuple[str, str], Figure] = {}
+    for each in standings:
+        if each.rows:
+            figures[each.division.name, HEATMAP] = _heatmap(each)
+            ranked = [RankedAgent(row.label, row.rank, row.low, row.high) for row in each.rows]
+            title = f"Mean ranks of the {each.division.name} agents"
+            figures[each.division.name, RANKS] = ranks_figure(ranked, each.groups, title)
+    if panels := [panel for axis in AXES for each in standings if (panel := _panel(each, axis))]:
+        figures["", RATES] = rates_figure(panels)
+    return {
+        (division, name): save(figure, folder, f"{division}-{name}".strip("-"))[1]
+        for (division, name), figure in figures.items()
+    }
+
+
+def _heatmap(standings: DivisionStandings) -> Figure:
+    """Agents with a place first, in their order, then the others."""
+    division = standings.division
+    agents = [*standings.labels, *(label for label in division.labels if label not in standings.labels)]
+    ratios = division.to_best[[division.labels.index(agent) for agent in agents]]
+    title = f"Regret relative to the best of the {division.name} agents"
+    worlds, families = [world.label for world in division.worlds], [world.family for world in division.worlds]
+    return heatmap_figure(agents, worlds, ratios, title, families)
+
+
+def _panel(standings: DivisionStandings, axis: str) -> RatePanel | None:
+    """Regret along one kind of change; None if there are no two worlds along it."""
+    division = standings.division
+    along = sorted((w for w in division.worlds if w.axis and w.axis[0] == axis), key=lambda w: w.axis or ("", 0.0))
+    if len(along) < 2 or not standings.rows:
+        return None
+    columns = [list(division.worlds).index(world) for world in along]
+    means = division.means(standings.labels, along)
+    return RatePanel(
+        f"{division.name}: {KINDS[axis]}",
+        AXES[axis],
+        [world.axis[1] for world in along if world.axis],
+        dict(zip(standings.labels, means, strict=True)),
+        {
+            name: np.where([world.label in division.phased or name == "random" for world in along], regret, np.nan)
+            for name in REFERENCES
+            if not np.isnan(regret := division.of_reference(name)[columns]).all()
+        },
+    )
+
+
+NOTHING = "–"
+
+
+@dataclass
+class BoardPage:
+    """The content of the page; :meth:`html` writes it.
+
+    Attributes:
+        findings: the standings, the guide and the orders by other rules.
+        pictures: SVG files by division and name, "" for both divisions.
+        command: the command that made it.
+        made: the date and time.
+        settings: pairs of a setting and its value.
+        warning: a text to be read first.
+    """
+
+    findings: Findings
+    pictures: Mapping[tuple[str, str], Path]
+    command: str
+    made: str
+    settings: Sequence[tuple[str, Any]]
+    warning: str = ""
+
+    def html(self) -> str:
+        """The whole page."""
+        standings = self.findings.standings
+        division = standings[0].division
+        runs = sorted({world.runs for world in division.worlds})
+        content = {
+            "command": self.command,
+            "meta": [
+                self.made,
+                f"{len(division.worlds)} worlds, of which {len(division.counting)} count",
+                f"{max(len(each.rows) for each in standings)} agents with a place",
+                f"{' or '.join(map(str, runs))} runs each",
+            ],
+            "warning": self.warning,
+            "general": self.findings.general,
+            "topics": self.findings.advice,
+            "divisions": [self._division(each) for each in standings],
+            "rates": self._picture("", "rates"),
+            "worlds": [_world_row(world, division) for world in division.worlds],
+            "rules": RULES,
+            "flattered": FLATTERED,
+            "settings": self.settings,
+        }
+        return environment(__package__ or "").get_template("leaderboard.html").render(content)
+
+    def _division(self, standings: DivisionStandings) -> dict[str, Any]:
+        division = standings.division
+        return {
+            "name": division.name,
+            "rows": [_row(row) for row in standings.rows],
+            "others": _others(standings),
+            "stability": self.findings.stability[division.name],
+            "orders": list(self.findings.orders[division.name].items()),
+            "ranks": self._picture(division.name, "ranks"),
+            "heatmap": self._picture(division.name, "heatmap"),
+        }
+
+    def _picture(self, division: str, name: str) -> str | None:
+        path = self.pictures.get((division, name))
+        return None if path is None else base64.b64encode(path.read_bytes()).decode()
+
+
+def _row(row: LeaderboardRow) -> dict[str, Any]:
+    return {
+        "place": row.place,
+        "agent": row.label,
+        "rank": f"{row.rank:.1f}",
+        "interval": f"{row.low:.1f} to {row.high:.1f}",
+        "to_best": f"{row.to_best:.2f}",
+        "to_oracle": NOTHING if np.isnan(row.to_oracle) else f"{row.to_oracle:.2f}",
+        "best_on": row.best_on,
+        "close_on": row.close_on,
+        "worst": f"{row.worst:.1f}",
+        "worst_on": row.worst_on,
+    }
+
+
+def _others(standings: DivisionStandings) -> list[dict[str, str]]:
+    """The agents without a place, with the reason and their mean ratio to the best on the worlds that they play."""
+    division, found = standings.division, []
+    for number, (label, competes) in enumerate(zip(division.labels, division.competes, strict=True)):
+        if label not in division.ranked:
+            ratios = division.to_best[number, division.counting]
+            played = ratios[~np.isnan(ratios)]
+            why = f"plays {len(played)} of {len(ratios)} worlds that count" if competes else "a further form"
+            mean = f"{np.exp(np.log(played).mean()):.2f}" if len(played) else NOTHING
+            found.append({"agent": label, "why": why, "to_best": mean})
+    return found
+
+
+def _world_row(world: BoardWorld, division: Division) -> dict[str, Any]:
+    return {
+        "label": world.label,
+        "family": world.family,
+        "text": world.entry.text,
+        "runs": world.runs,
+        "counts": "yes" if world.counts else "no",
+        "phases": "yes" if world.label in division.phased else "no",
+    }
+
+
+COLUMNS = ("division", "agent", "place", "world", "family", "counts", "runs", "regret", "se", "to_best", "to_oracle")
+
+
+def board_csv(standings: Sequence[DivisionStandings]) -> bytes:
+    """One row for each division, agent and world that it plays."""
+    return csv_table(COLUMNS, _board_rows(standings))
+
+
+def _board_rows(standings: Sequence[DivisionStandings]) -> Iterator[list[Any]]:
+    for each in standings:
+        division, places = each.division, {row.label: row.place for row in each.rows}
+        for row, agent in enumerate(division.labels):
+            for column, world in enumerate(division.worlds):
+                if (runs := division.finals.get((agent, world.label))) is not None:
+                    se = float(runs.std(ddof=1) / len(runs) ** 0.5) if len(runs) > 1 else math.nan
+                    ratios = (division.to_best[row, column], division.to_oracle[row, column])
+                    about = (division.name, agent, places.get(agent, ""), world.label, world.family, world.counts)
+                    yield [
+                        *about,
+                        len(runs),
+                        *("" if math.isnan(each) else f"{each:.6g}" for each in (runs.mean(), se, *ratios)),
+                    ]
+
+
+def board_json(findings: Findings, about: Mapping[str, Any]) -> bytes:
+    """The standings of each division with what they rest on, and the guide."""
+    content = {
+        "about": dict(about),
+        "divisions": {
+            each.division.name: [{key: _plain(value) for key, value in asdict(row).items()} for row in each.rows]
+            for each in findings.standings
+        },
+        "stability": findings.stability,
+        "other_rules": findings.orders,
+        "guide": {
+            "general": findings.general,
+            "topics": {advice.topic: advice.sentence for advice in findings.advice},
+        },
+    }
+    return f"{json_text(content, indent=1)}\n".encode()
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    return None if np.isnan(value) else round(value, 4)
+
+
+def write_snapshot(findings: Findings, about: Mapping[str, Any], pictures: Iterable[Path], folder: Path) -> None:
+    """Write what belongs into a repository: the page in Markdown, the pictures, the table and the standings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for picture in pictures:
+        write_atomically(folder / f"{picture.stem}.png", picture.with_suffix(".png").read_bytes())
+    content = board_json(findings, about)
+    write_atomically(folder / "leaderboard.csv", board_csv(findings.standings))
+    write_atomically(folder / "leaderboard.json", content)
+    write_atomically(folder / "README.md", snapshot_markdown(json.loads(content)).encode())
+
+
+def snapshot_markdown(board: Mapping[str, Any]) -> str:
+    """The snapshot as a page, from the content of ``leaderboard.json``."""
+    about = board["about"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    parts = [
+        "# Leaderboard",
+        f"{about['worlds']} worlds, of which {about['counting']} count for ranks. Written by `{about['command']}` on "
+        f"{about['date']} with {versions}. All numbers: [leaderboard.csv](leaderboard.csv), "
+        f"[leaderboard.json](leaderboard.json).",
+        "## Use this when …",
+        "Every sentence is computed from the table.",
+        _bullets(board["guide"]["general"]),
+        _bullets(f"**{topic}**: {sentence}" for topic, sentence in board["guide"]["topics"].items()),
+        *(part for name, rows in board["divisions"].items() for part in _division(board, name, rows)),
+        "## Regret against the rate of change",
+        "![regret against the number of changes and the speed of drift](rates.png)",
+        "## Your own agent",
+        "What is computed is stored in `results/leaderboard`: an agent of your own adds its rows only, and stands in "
+        "the same tables.",
+        "```sh\nns-mab-gym leaderboard --agents my_module:MyAgent\n```",
+        "## Rules",
+        _bullets(RULES),
+        "### Whom the rules flatter",
+        _bullets(FLATTERED),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _division(board: Mapping[str, Any], name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    header = ("place", "agent", "mean rank", "95 % interval", "regret / best", "regret / oracle-restart", "worst")
+    cells = [
+        (
+            str(row["place"]),
+            f"`{row['label']}`",
+            f"{row['rank']:.1f}",
+            f"{row['low']:.1f} to {row['high']:.1f}",
+            f"{row['to_best']:.2f}",
+            NOTHING if row["to_oracle"] is None else f"{row['to_oracle']:.2f}",
+            f"{row['worst']:.1f} × ({row['worst_on']})",
+        )
+        for row in rows
+    ]
+    orders = [(rule, ", ".join(order)) for rule, order in board["other_rules"][name].items()]
+    return [
+        f"## {name.capitalize()}",
+        _table(header, cells),
+        board["stability"][name],
+        f"![mean ranks of the {name} agents]({name}-ranks.png)",
+        f"![regret of the {name} agents on every world, divided by the best]({name}-heatmap.png)",
+        "The first by other rules:",
+        _table(("rule", f"the first {TOP}"), orders),
+    ]
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
+
+
+WRITTEN = ("leaderboard.html", "leaderboard.csv", "leaderboard.json")
+UNPLACED = "Who failed on a world has no result there, and no place if the world counts."
+NO_SNAPSHOT = "no snapshot: runs are missing"
+NO_PAGE = "no page: units of everybody who competes failed"
+
+
+@dataclass
+class Leaderboard:
+    """Runs a plan and writes everything that is made from it.
+
+    Attributes:
+        plan: the worlds, the agents and their forms.
+        folder: where everything is written.
+        simulate: the engine.
+        n_jobs: the number of its threads.
+        command: the command that was typed.
+        warning: a text to be read before the tables.
+        snapshot: a folder of the repository into which page, pictures and tables are written too, unless units failed;
+            None if nowhere.
+        pool: makes the workers, such as processes or a cluster; threads of this process if None.
+        retries: how often a unit is tried again that raised an error.
+        failures: the units that have no result, once it was run.
+    """
+
+    plan: BoardPlan
+    folder: Path
+    simulate: Simulate
+    n_jobs: int | None = None
+    command: str = ""
+    warning: str = ""
+    snapshot: Path | None = None
+    pool: Callable[[], Pool] | None = None
+    retries: int = RETRIES
+    failures: tuple[Failure, ...] = field(default=(), init=False)
+
+    def run(self) -> list[str]:
+        """Run everything, and return the lines to print at the end."""
+        began = time.perf_counter()
+        study = pinned(self.plan.study())
+        with nullcontext() if self.pool is None else self.pool() as pool:
+            return until_whole(partial(self._done, study, pool, began))
+
+    def _done(self, study: Study, pool: Pool | None, began: float) -> list[str]:
+        """Compute what is missing, and write everything."""
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
+        others = [self.folder / "figures", *([self.snapshot] if self.snapshot is not None else [])]
+        record = Record([self.folder, *others])
+        with Store(self.folder, code_versions(print)) as store:
+            outcome = run(study, store, self.simulate, progress_for(sys.stderr), **options)
+            made_from = basis(outcome.units, store.code, (self.plan, study, self.warning, self.command))
+            if said := record.said(made_from):
+                return [*said["lines"], self._work(outcome, began), f"page: {self.page}"]
+            self.failures = outcome.failures
+            remains = remains_of(study, outcome.failures)
+            divisions, totals = divisions_of(self.plan, collect(remains.study, partial(load, store), store.reject))
+            standings = [standings_of(each) for each in divisions]
+            told = failures_in_words(outcome.failures, remains.gaps, len(outcome.units))
+            warnings = [self.warning] * bool(self.warning) + told + [UNPLACED] * bool(told and standings)
+            with guarded(self.folder, "write the page to"):
+                self._write(standings, self._settings(outcome, totals), warnings)
+        firsts = [f"{each.division.name}: {', '.join(each.labels[:TOP])}" for each in standings if each.rows]
+        if not self.failures:
+            record.keep(made_from, {"lines": [*warnings, *firsts]})
+        unkept = [NO_SNAPSHOT] if self.snapshot is not None and self.failures else []
+        page = f"page: {self.page}" if standings else NO_PAGE
+        return [*warnings, *firsts, self._work(outcome, began), *unkept, page]
+
+    @staticmethod
+    def _work(outcome: Outcome, began: float) -> str:
+        """The number of units that were computed, and the speed."""
+        seconds = time.perf_counter() - began
+        work = f"{len(outcome.computed)} of {len(outcome.units)} units computed in {seconds:.1f} s"
+        if outcome.computed:
+            work += f" ({outcome.computed_steps:.3g} steps, {speed(outcome.computed_steps, seconds)})"
+        return work
+
+    @property
+    def page(self) -> Path:
+        """The path of the page."""
+        return self.folder / "leaderboard.html"
+
+    def _write(
+        self, standings: Sequence[DivisionStandings], settings: list[tuple[str, Any]], said: Sequence[str]
+    ) -> None:
+        write_failures(self.folder, self.failures)
+        if not standings:
+            for name in WRITTEN:  # of an earlier run
+                (self.folder / name).unlink(missing_ok=True)
+            return
+        pictures, findings = draw_board(standings, self.folder / "figures"), findings_of(standings)
+        page = BoardPage(findings, pictures, self.command, _now(), settings, " ".join(said))
+        about = {
+            "command": self.command,
+            "date": _now()[:10],
+            "versions": versions(),
+            "seed": self.plan.seed,
+            "worlds": len(self.plan.worlds),
+            "counting": len(standings[0].division.counting),
+        }
+        write_atomically(self.folder / "leaderboard.csv", board_csv(standings))
+        write_atomically(self.folder / "leaderboard.json", board_json(findings, about))
+        write_atomically(self.page, page.html().encode())
+        if self.snapshot is not None and not self.failures:
+            write_snapshot(findings, about, pictures.values(), self.snapshot)
+
+    def _settings(self, outcome: Outcome, totals: StudyTotals) -> list[tuple[str, Any]]:
+        return [
+            ("command", self.command),
+            ("date", _now()),
+            ("seed", self.plan.seed),
+            ("units of work", work_in_words(outcome)),
+            ("agent steps", f"{totals.steps:,}"),
+            ("engine time of all units", f"{totals.seconds:,.0f} s, over all threads"),
+            *versions().items(),
+            ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
+        ]
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -1,0 +1,287 @@
+"""From a study to its report: run, store, draw, judge, write."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from ..claims.further import Trial
+from ..claims.judging import Claim, Judged, Untested
+from ..code_version import code_versions, pinned
+from ..files import write_atomically
+from ..parallel import RETRIES, Pool
+from ..play.progress import progress_for, speed
+from ..sources import code_digest, versions
+from ..studies import pictures
+from ..studies.failures import Gap, Remains, failures_in_words, remains_of, write_failures
+from ..studies.results import Results, StudyTotals, collect
+from ..studies.runner import (
+    Failure,
+    Outcome,
+    Simulate,
+    load,
+    run,
+    until_whole,
+)
+from ..studies.store import Store, guarded
+from ..studies.study import Instances, Study, check_study
+from ..studies.tables import write_tables
+from ..studies.units import Unit
+from .claims import claims_json, claims_markdown, verdict_lines
+from .page import Page
+from .record import Record, basis
+
+__all__ = ["Pipeline", "RanStudy", "summary_of", "work_in_words"]
+
+SHORTER = "Further runs count up to the first that some agent concerned lacks."
+
+
+@dataclass(frozen=True)
+class RanStudy:
+    """The outcome of a study and of further runs of it.
+
+    Attributes:
+        results: the runs of what is left of the study.
+        first: the outcome of the study's own runs.
+        remains: the study without what failed.
+        judged: the claims that could be judged.
+        more: the outcome of further runs.
+        later: the gaps in these.
+    """
+
+    results: Results
+    first: Outcome
+    remains: Remains
+    judged: Sequence[Judged] = ()
+    more: Outcome = field(default_factory=lambda: Outcome((), ()))
+    later: Sequence[Gap] = ()
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The units that have no result."""
+        return (*self.first.failures, *self.more.failures)
+
+    @cached_property
+    def units(self) -> frozenset[Unit]:
+        """All units that were asked for."""
+        return frozenset((*self.first.units, *self.more.units))
+
+    def missing_in_words(self, claims: Mapping[str, Sequence[Claim]]) -> list[str]:
+        """Return the missing runs and what follows from them in a few lines; none if none is missing.
+
+        Args:
+            claims: those that were to be judged, by the label of the world.
+        """
+        if not self.failures:
+            return []
+        judged = {(each.world, each.claim.key) for each in self.judged}
+        asked = [(world, claim.key) for world, about in claims.items() for claim in about]
+        open_ = [f"{key} ({world})" for world, key in asked if (world, key) not in judged]
+        return [
+            *failures_in_words(self.failures, [*self.remains.gaps, *self.later], len(self.units)),
+            *self.remains.in_words(),
+            *([f"No verdict, for want of these runs, on {len(open_)} sentences: {'; '.join(open_)}."] if open_ else []),
+            *([SHORTER] if self.later else []),
+        ]
+
+    def work_in_words(self, seconds: float) -> str:
+        """Return the number of units that were computed, and the speed."""
+        computed = len(self.first.computed) + len(self.more.computed)
+        work = f"{computed} of {len(self.units)} units computed in {seconds:.1f} s"
+        if not computed:
+            return work
+        steps = self.first.computed_steps + self.more.computed_steps
+        engine = self.first.engine_seconds + self.more.engine_seconds
+        return f"{work} ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
+
+
+def work_in_words(outcome: Outcome) -> str:
+    """Return the numbers of units: all, those computed now, and those that failed."""
+    failed = f", and {len(outcome.failures):,} failed" if outcome.failures else ""
+    return f"{len(outcome.units):,}, of which {len(outcome.computed):,} were computed now{failed}"
+
+
+WRITTEN = ("report.html", "table.parquet", "summary.csv", "detections.csv", "claims.json", "claims.md", "written.json")
+NOTHING = "no report: of every experiment, units of all agents failed"
+
+
+@dataclass
+class Pipeline:
+    """Runs a study and writes everything that is made from it.
+
+    Attributes:
+        study: the study to run.
+        folder: where everything is written.
+        simulate: the engine.
+        n_jobs: the number of its threads.
+        claims: claims about the study's worlds, by label.
+        further_runs: how many runs there should be of the agents whose runs leave a claim open; what is stored of them
+            counts in any case.
+        untested: sentences that runs cannot decide, with the reason.
+        not_taken: readings of what is left open that were not taken, with the reason.
+        notes: what the report must say about choices that were made.
+        observe: a function from the results to what the report must say about them.
+        warning: what must be read before the verdicts.
+        command: what was typed, for the report.
+        explanations: whether the two figures that explain the theory are drawn too.
+        trust_models: whether saved models (.zip) may be loaded, which can run any code.
+        pool: makes the workers, such as processes or a cluster; threads of this process if None.
+        retries: how often a unit is tried again that raised an error.
+        failures: the units that have no result, once it was run.
+    """
+
+    study: Study
+    folder: Path
+    simulate: Simulate
+    n_jobs: int | None = None
+    claims: Mapping[str, Sequence[Claim]] | None = None
+    further_runs: int = 0
+    untested: Sequence[Untested] = ()
+    not_taken: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    observe: Callable[[Results], Sequence[str]] = lambda results: ()
+    explanations: bool = False
+    warning: str = ""
+    command: str = ""
+    trust_models: bool = False
+    pool: Callable[[], Pool] | None = None
+    retries: int = RETRIES
+    failures: tuple[Failure, ...] = field(default=(), init=False)
+
+    def run(self) -> list[str]:
+        """Run everything, and return the lines to print at the end."""
+        began = time.perf_counter()
+        self.study = pinned(self.study, trust_models=self.trust_models)
+        check_study(self.study)
+        with nullcontext() if self.pool is None else self.pool() as pool:
+            return until_whole(partial(self._done, pool, began))
+
+    def _done(self, pool: Pool | None, began: float) -> list[str]:
+        """Compute what is missing, and write everything."""
+        means, record = Instances(self.study), Record([self.folder, self.folder / "figures"])
+        with Store(self.folder, code_versions(print)) as store:
+            compute = partial(self._run, store, pool)
+            trial = Trial(self.study, store, self.claims or {}, self.further_runs, compute)
+            first = compute(self.study)
+            made_from = basis(first.units, store.code, *self._shown())
+            if said := record.said(made_from):
+                work = f"0 of {said['units']} units computed in {time.perf_counter() - began:.1f} s"
+                return [*said["lines"], work, f"report: {self.report}"]
+            remains = remains_of(self.study, first.failures)
+            results = collect(remains.study, partial(load, store), store.reject)
+            judged, more = trial.verdicts(results, first, means)
+            ran = RanStudy(results, first, remains, judged, more, remains_of(trial.further, more.failures).gaps)
+            self.failures = ran.failures
+            simulated = time.perf_counter() - began
+            with guarded(self.folder, "write the report to"):
+                self._write(ran, simulated, means, store)
+        lines = [*self._said(ran), *verdict_lines(ran.judged)]
+        if not self.failures:
+            record.keep(made_from, {"lines": lines, "units": len(ran.units)})
+        report = f"report: {self.report}" if ran.remains.study.experiments else NOTHING
+        return [*lines, ran.work_in_words(time.perf_counter() - began), report]
+
+    def _shown(self) -> tuple[Any, list[Callable[..., Any]]]:
+        """Everything besides results that the report shows, and the functions that make more of it."""
+        claims = [(world, claim) for world, about in (self.claims or {}).items() for claim in about]
+        judging = [claim.decide for _, claim in claims]
+        words = [claim.test for _, claim in claims if callable(claim.test)]
+        sentences = [(world, claim.key, claim.quote, claim.said_of) for world, claim in claims]
+        remarks = (self.untested, self.not_taken, self.notes, self.warning, self.command, self.explanations)
+        return (self.study, self.further_runs, sentences, remarks), [self.observe, *judging, *words]
+
+    def _run(self, store: Store, pool: Pool | None, study: Study) -> Outcome:
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
+        return run(study, store, self.simulate, progress_for(sys.stderr), **options)
+
+    def _write(self, ran: RanStudy, seconds: float, means: Instances, store: Store) -> None:
+        """Write the figures, the tables, the claims and the report, and what failed."""
+        write_failures(self.folder, ran.failures)
+        study = ran.remains.study
+        if not study.experiments:
+            for name in WRITTEN:  # of an earlier run
+                (self.folder / name).unlink(missing_ok=True)
+            return
+        figures, anew = self.folder / "figures", self.study.random_worlds
+        explanations = pictures.explain(figures) if self.explanations else []
+        drawn = pictures.draw(ran.results, means, figures, anew, code=store.code)
+        totals = write_tables(ran.results, self.folder, means, anew)
+        notes = [*self.notes, *self.observe(ran.results)]
+        made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        page = Page(
+            results=ran.results,
+            means=means,
+            summary=summary_of(study),
+            settings=self._settings(ran, totals, made, seconds),
+            judged=ran.judged,
+            notes=notes,
+            explanations=explanations,
+            warning=" ".join(self._said(ran)),
+            drawn_anew=anew,
+            command=self.command,
+            made=made,
+            untested=self.untested,
+            not_taken=self.not_taken,
+            timelines=drawn.timelines,
+            sweeps=drawn.sweeps,
+        )
+        for name in ("claims.json", "claims.md", "written.json"):  # of another question, such as another horizon
+            (self.folder / name).unlink(missing_ok=True)
+        if ran.judged:
+            notes = [*ran.missing_in_words(self.claims or {}), *page.footnotes(), *notes]
+            said = claims_markdown(ran.judged, self.untested, self.not_taken, notes)
+            write_atomically(self.folder / "claims.json", claims_json(ran.judged))
+            write_atomically(self.folder / "claims.md", said)
+        write_atomically(self.report, page.html().encode())
+
+    @property
+    def report(self) -> Path:
+        """The path of the report."""
+        return self.folder / "report.html"
+
+    def _said(self, ran: RanStudy) -> list[str]:
+        """The warning and the missing runs, to be read before the results."""
+        return [*([self.warning] if self.warning else []), *ran.missing_in_words(self.claims or {})]
+
+    def _settings(self, ran: RanStudy, totals: StudyTotals, made: str, seconds: float) -> list[tuple[str, Any]]:
+        seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)
+        further = [("units of further runs", work_in_words(ran.more))] if self.claims else []
+        return [
+            ("command", self.command),
+            ("date", made),
+            ("horizon T", ", ".join(f"{horizon:,}" for horizon in totals.horizons)),
+            ("seed", ", ".join(map(str, seeds))),
+            ("units of work", work_in_words(ran.first)),
+            *further,
+            ("engine time of all units", f"{totals.seconds:.1f} s, over all threads"),
+            ("agent steps", f"{totals.steps:,}"),
+            ("time of this run before the report", f"{seconds:.1f} s"),
+            ("code of the engine", (code_digest() or "unreadable")[:16]),
+            *versions().items(),
+            ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
+            (
+                "intervals",
+                "of tables: percentile bootstrap; of claims: bootstrap-t; 10,000 samples, fixed seed, paired by run",
+            ),
+        ]
+
+
+def summary_of(study: Study) -> str:
+    """Return the size of a study in a sentence."""
+    agents = {agent.label for experiment in study.experiments for agent in experiment.agents}
+    runs = ", ".join(map(str, dict.fromkeys(experiment.runs for experiment in study.experiments)))
+    counts = f"{_counted(len(study.worlds), 'world')}, {_counted(len(agents), 'agent')}, {runs} runs each"
+    return f"{counts}; runs of the same number share their luck."
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

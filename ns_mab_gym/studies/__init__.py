@@ -1,0 +1,26 @@
+"""Studies: worlds × agents × seeds as data, their units of work, the result store, the runner, tables and pictures."""
+
+from ..code_version import code_versions
+from ..specs import AgentSpec, WorldSpec
+from .results import Results, collect
+from .runner import Failure, Outcome, load, run
+from .store import MemoryStore, Store, StoreError
+from .study import Experiment, Study, read_study
+
+__all__ = [
+    "AgentSpec",
+    "Experiment",
+    "Failure",
+    "MemoryStore",
+    "Outcome",
+    "Results",
+    "Store",
+    "StoreError",
+    "Study",
+    "WorldSpec",
+    "code_versions",
+    "collect",
+    "load",
+    "read_study",
+    "run",
+]

@@ -1,0 +1,163 @@
+"""Failed units of work: in a few lines, in a file with everything, and the study that is left without them.
+
+Errors and tracebacks are texts of strangers: characters that cannot be shown are escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ..files import escaped, written_atomically
+from .runner import Failure
+from .study import Experiment, Study
+from .units import blocks_of, runs_in_words
+
+FILE = "failures.txt"
+MOST = 8  # pairs of agent and world that are named in the few lines
+LONGEST = 200  # letters of an error that are shown there
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Runs of an agent on a world that are missing.
+
+    Attributes:
+        agent: the label of the agent.
+        world: the label of the world.
+        failures: the units that have no result.
+    """
+
+    agent: str
+    world: str
+    failures: tuple[Failure, ...]
+
+    def __str__(self) -> str:
+        runs, error = runs_in_words(each.unit for each in self.failures), escaped(self.failures[0].error)
+        shown = error if len(error) <= LONGEST else f"{error[:LONGEST]}…"
+        return f"{escaped(self.agent)} on {escaped(self.world)}, runs {runs} ({shown})"
+
+
+def failures_in_words(failures: Sequence[Failure], gaps: Sequence[Gap], units: int) -> list[str]:
+    """Return the missing runs and the reasons in a few lines; none if nothing failed.
+
+    Args:
+        failures: the units that have no result.
+        gaps: what is missing of which agent on which world.
+        units: how many units there are.
+    """
+    if not failures:
+        return []
+    more = len(gaps) - MOST
+    return [
+        f"{len(failures):,} of {units:,} units failed; {FILE} has every error in full.",
+        *(f"Failed: {gap}." for gap in gaps[:MOST]),
+        *([f"And {more:,} more pairs of agent and world."] if more > 0 else []),
+    ]
+
+
+def write_failures(folder: Path, failures: Sequence[Failure]) -> None:
+    """Write every failed unit, its errors in full, into a file of the folder; no file if nothing failed."""
+    if not failures:
+        (folder / FILE).unlink(missing_ok=True)
+        return
+    with written_atomically(folder / FILE) as handle:
+        for line in _lines(failures):
+            handle.write(f"{escaped(line)}\n".encode())
+
+
+def _lines(failures: Iterable[Failure]) -> Iterator[str]:
+    for failure in failures:
+        unit, where = failure.unit, f"by {failure.worker}" if failure.worker else "here"
+        yield f"{unit.agent.text} on {unit.world.text}, runs {runs_in_words([unit])}, seed {unit.seed}"
+        yield f"    tried {failure.attempts} times, the last time {where}"
+        yield f"    {failure.error}"
+        yield from (f"    | {line}" for line in failure.traceback.splitlines())
+        yield ""
+
+
+@dataclass(frozen=True)
+class Remains:
+    """The rest of a study.
+
+    Attributes:
+        study: the experiments without the agents that lack runs; without those of which nothing is left.
+        gaps: which runs are missing.
+        left_out: the labels of all agents that are left out of some experiment.
+        references: by the label of an agent that others were to be compared with, the one that takes its place.
+        dropped: the labels of the worlds of which nothing is left.
+    """
+
+    study: Study
+    gaps: Sequence[Gap] = ()
+    left_out: Sequence[str] = ()
+    references: Mapping[str, str] = field(default_factory=dict)
+    dropped: Sequence[str] = ()
+
+    def in_words(self) -> list[str]:
+        """Return the sentences about it that belong beside all results."""
+        out, worlds = ", ".join(self.left_out), ", ".join(self.dropped)
+        said = [f"Left out of every world of their experiments, for want of these runs: {out}."] if out else []
+        said += [f"Others are compared with {new} instead of {old}." for old, new in self.references.items()]
+        said += [f"Nothing is left on {worlds}."] if worlds else []
+        return [escaped(sentence) for sentence in said]
+
+
+def remains_of(study: Study, failures: Sequence[Failure]) -> Remains:
+    """Return the rest of a study without the agents that lack runs."""
+    if not failures:
+        return Remains(study)
+    by_play: dict[Any, list[Failure]] = {}
+    for failure in failures:
+        by_play.setdefault(failure.unit.series, []).append(failure)
+    gaps = [list(_gaps(each, by_play)) for each in study.experiments]
+    out = [_left_out(each, {gap.agent for gap in found}) for each, found in zip(study.experiments, gaps, strict=True)]
+    left = [_without(each, labels) for each, labels in zip(study.experiments, out, strict=True)]
+    compared = {world for each in left if each and not each.survey for world in each.worlds}
+    # A survey is shown beside others: it goes with the last of these.
+    experiments = [each for each in left if each and (not each.survey or compared.issuperset(each.worlds))]
+    worlds = {world for experiment in experiments for world in experiment.worlds}
+    pairs = [
+        (old.reference, new.reference) for old, new in zip(study.experiments, left, strict=True) if new is not None
+    ]
+    return Remains(
+        Study(study.title, tuple(experiments)),
+        list(dict.fromkeys(chain.from_iterable(gaps))),
+        list(dict.fromkeys(chain.from_iterable(out))),
+        {old: new for old, new in pairs if old != new},
+        [world.label for world in study.worlds if world not in worlds],
+    )
+
+
+def _gaps(experiment: Experiment, by_play: Mapping[Any, Sequence[Failure]]) -> Iterator[Gap]:
+    single = replace(experiment, runs=1)
+    for world in experiment.worlds:
+        for agent in experiment.agents:
+            [unit] = blocks_of(single, world, agent)
+            failures = [each for each in by_play.get(unit.series, ()) if each.unit.is_block_of(experiment.runs)]
+            if failures:
+                yield Gap(agent.label, world.label, tuple(failures))
+
+
+def _left_out(experiment: Experiment, failed: Collection[str]) -> list[str]:
+    """The labels of agents that failed, of other readings of them, and of their other forms in a survey."""
+    agents = experiment.agents if experiment.survey else ()
+    forms = {agent.informed_label for agent in agents if agent.label in failed}
+    return [
+        agent.label
+        for agent in experiment.agents
+        if {agent.label, agent.stands_for} & set(failed) or agent.informed_label in forms
+    ]
+
+
+def _without(experiment: Experiment, labels: Collection[str]) -> Experiment | None:
+    """The experiment without some agents; None if nobody is left to be compared."""
+    agents = tuple(agent for agent in experiment.agents if agent.label not in labels)
+    ranked = [agent.label for agent in agents if not agent.stands_for]
+    if not ranked:
+        return None
+    reference = ranked[0] if experiment.reference in labels else experiment.reference
+    return replace(experiment, agents=agents, reference=reference)

@@ -1,0 +1,256 @@
+"""Figures of a study, as PNG and SVG: means, regret, sensitivity, sweeps and alarms of each world, and explanations.
+
+A figure whose units, labels and code are those of the last time is not drawn again: ``drawn.json`` has their digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from ..figures.alarms import alarm_figure
+from ..figures.regret import (
+    Member,
+    SurveyedAgent,
+    Swept,
+    regret_figure,
+    sensitivity_figure,
+    survey_figure,
+    sweep_figure,
+)
+from ..figures.style import save
+from ..figures.theory import learnable_figure, pseudophase_figure
+from ..figures.worlds import means_figure, phase_starts
+from ..files import distinct_names, file_name, write_atomically
+from ..means import Floats
+from ..sources import OURS, code_digest
+from ..specs import WorldSpec
+from .results import Results
+from .study import Experiment, Study, names_in_file
+from .tables import cards_on, swept_on
+from .units import Unit, blocks_of
+
+RECORD = "drawn.json"
+EXPLANATIONS: dict[str, tuple[Callable[[], Figure], str]] = {
+    "explained-windows-and-learnable-sets": (
+        learnable_figure,
+        "Window sizes against learnable sets: the longer the window, the longer it looks back past a change.",
+    ),
+    "explained-phases-and-pseudophases": (
+        pseudophase_figure,
+        "Phases against pseudophases: a pseudophase is what is left of a phase when the window has forgotten the last "
+        "one.",
+    ),
+}
+Place = tuple[Experiment, WorldSpec]
+
+
+class PlannedFigure(NamedTuple):
+    """A figure of a study: the means of a world, or the results of an experiment's agents on a world."""
+
+    name: str  # of its files, without their endings
+    world: WorldSpec
+    experiment: Experiment | None = None
+    kind: str = "means"  # or "regret", "sensitivity" (a panel for each family), "sweep", "zoo"
+    alarms: bool = False  # whether it is accompanied by a figure of alarms, if there are any
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The figures of a study.
+
+    Attributes:
+        files: all of them.
+        timelines: those of alarms as SVG files, by the experiment and the world.
+        sweeps: the sweeps, by the experiment and the world.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    timelines: dict[Place, Path] = field(default_factory=dict)
+    sweeps: dict[Place, Sequence[Swept]] = field(default_factory=dict)
+
+
+def planned(study: Study) -> list[PlannedFigure]:
+    """Every figure of a study, in the order of its worlds."""
+    figures = [PlannedFigure(f"{slug(world.label)}-means", world) for world in study.worlds]
+    for experiment in study.experiments:
+        for world in experiment.worlds:
+            shown = {
+                "zoo": experiment.survey,
+                "regret": not experiment.survey and study.in_one_chart(experiment, world),
+                "sensitivity": not experiment.survey and bool(experiment.groups),
+                "sweep": not experiment.survey and bool(experiment.sweeps),
+            }
+            kinds = [kind for kind, needed in shown.items() if needed]
+            figures += [
+                PlannedFigure(f"{slug(world.label)}-{kind}", world, experiment, kind, alarms=kind == kinds[0])
+                for kind in kinds
+            ]
+    names = distinct_names(figure.name for figure in figures)
+    return [figure._replace(name=name) for figure, name in zip(figures, names, strict=True)]
+
+
+def draw(
+    results: Results,
+    means: Mapping[str, Floats | None],
+    folder: Path,
+    drawn_anew: Collection[str] = (),
+    *,
+    sweeps: Mapping[Place, Sequence[Swept]] | None = None,
+    code: Callable[[Unit], str] | None = None,
+) -> Drawn:
+    """Draw every figure of a study that changed.
+
+    Args:
+        results: the runs.
+        means: those of an instance of each world, by label; None where they are not known.
+        folder: where the figures go.
+        drawn_anew: the labels of worlds whose means differ from run to run.
+        sweeps: the sweeps, by the experiment and the world; found in the results if None.
+        code: the version of the code that computes a unit; None to draw every figure, changed or not.
+    """
+    drawn, record = Drawn(), _Record(folder)
+    for figure in planned(results.study):
+        world, experiment, anew = figure.world, figure.experiment, figure.world.label in drawn_anew
+        swept: Sequence[Swept] = ()
+        if experiment is not None and figure.kind == "sweep":
+            found = (
+                swept_on(results, experiment, world, anew) if sweeps is None else sweeps.get((experiment, world), ())
+            )
+            swept = drawn.sweeps[experiment, world] = found
+        parts = None if code is None else _shown(figure, means[world.label], anew, code)
+        figures = _figures(figure, results, means[world.label], anew, swept)
+        drawn.files.extend(paths := record.draw(figure.name, parts, figures))
+        if experiment is not None and (folder / f"{figure.name}-alarms.svg") in paths:
+            drawn.timelines[experiment, world] = folder / f"{figure.name}-alarms.svg"
+    if code is not None:
+        record.write()
+    return drawn
+
+
+def explain(folder: Path) -> list[tuple[Path, str]]:
+    """Draw the figures that explain the theory; returns the SVG files with their descriptions."""
+    record = _Record(folder)
+    for name, (figure, _) in EXPLANATIONS.items():
+        record.draw(name, [], ((name, each()) for each in [figure]))  # drawn only if it is asked for
+    record.write()
+    return [(folder / f"{name}.svg", description) for name, (_, description) in EXPLANATIONS.items()]
+
+
+class _Record:
+    """The digests of the figures in a folder; the file is missing while figures are drawn, in case this is killed."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.file, self.drawing = folder, folder / RECORD, code_digest([__name__, f"{OURS}figures"])
+        try:
+            known = json.loads(self.file.read_bytes())
+        except (OSError, ValueError):
+            known = {}
+        self.digests: dict[str, Any] = known if isinstance(known, dict) else {}
+
+    def draw(self, name: str, parts: Sequence[str] | None, figures: Iterator[tuple[str, Figure]]) -> list[Path]:
+        """Save a figure and that of its alarms, unless both are there; returns the files.
+
+        Args:
+            name: the name of the figure.
+            parts: everything that the figure shows; None if that is not known.
+            figures: the figures to draw by name.
+        """
+        content = json.dumps([self.drawing, mpl.__version__, parts]).encode()
+        digest = None if parts is None or self.drawing is None else hashlib.sha256(content).hexdigest()
+        for names in ([], [name], [f"{name}-alarms"], [name, f"{name}-alarms"]):
+            paths = [self.folder / f"{each}.{kind}" for each in names for kind in ("png", "svg")]
+            if digest and self.digests.get(name) == [digest, names] and all(path.is_file() for path in paths):
+                return paths
+        self.file.unlink(missing_ok=True)
+        paths = [path for each, figure in figures for path in save(figure, self.folder, each)]
+        self.digests[name] = [digest, [path.stem for path in paths if path.suffix == ".svg"]]
+        return paths
+
+    def write(self) -> None:
+        """Keep the digests."""
+        if not self.file.exists():
+            write_atomically(self.file, json.dumps(self.digests, indent=1).encode())
+
+
+def units_digest(experiment: Experiment, world: WorldSpec, code: Callable[[Unit], str]) -> str:
+    """A hash of the units of an experiment on a world, without other readings of its agents.
+
+    Args:
+        experiment: the experiment.
+        world: one of its worlds.
+        code: the version of the code that computes a unit.
+    """
+    units = [unit for agent in experiment.ranked for unit in blocks_of(experiment, world, agent)]
+    return hashlib.sha256("".join(unit.identity(code(unit)) for unit in units).encode()).hexdigest()
+
+
+def _shown(figure: PlannedFigure, instance: Floats | None, anew: bool, code: Callable[[Unit], str]) -> list[str]:
+    """Everything that a figure shows: labels, means and units."""
+    world, experiment = figure.world, figure.experiment
+    parts = [figure.kind, world.label, str(anew)]
+    if instance is not None:
+        parts += [hashlib.sha256(instance.tobytes()).hexdigest(), repr(names_in_file(world, instance.shape[1]))]
+    if experiment is not None:
+        parts += [repr((each.label, each.group, each.note, each.swept, each.family)) for each in experiment.ranked]
+        parts.append(units_digest(experiment, world, code))
+    return parts
+
+
+def _figures(
+    figure: PlannedFigure, results: Results, instance: Floats | None, anew: bool, swept: Sequence[Swept]
+) -> Iterator[tuple[str, Figure]]:
+    """A planned figure and that of its alarms, by name, each only if there is something to show."""
+    name, world, experiment, label = figure.name, figure.world, figure.experiment, figure.world.label
+    if experiment is None:
+        if instance is not None:
+            title = f"{label} (as in the first run)" if anew else label
+            yield name, means_figure(instance, title, names_in_file(world, instance.shape[1]))
+        return
+    if figure.kind == "zoo":
+        yield name, survey_figure(_surveyed(results, experiment, world), f"{label}: the whole zoo")
+    elif figure.kind == "sensitivity":
+        yield name, sensitivity_figure(families_of(results, experiment, world), label)
+    elif figure.kind == "regret":
+        changes = [] if anew else phase_starts(instance)
+        yield name, regret_figure(results.of(experiment, world), label, changes, results.notes(world))
+    elif swept:
+        yield name, sweep_figure(swept, label)
+    if figure.alarms and (cards := cards_on(results, experiment.without_other_readings(), world, instance, anew)):
+        yield f"{name}-alarms", alarm_figure(cards, label)
+
+
+def families_of(results: Results, experiment: Experiment, world: WorldSpec) -> dict[str, list[Member]]:
+    """The agents of an experiment by family, with their runs on a world; empty where there are no families."""
+    curves = results.of(experiment, world)
+    return {
+        group: [Member(agent.name_in_group, curves[agent.label], "window" not in agent.kwargs) for agent in agents]
+        for group, agents in experiment.groups.items()
+    }
+
+
+def _surveyed(results: Results, experiment: Experiment, world: WorldSpec) -> list[SurveyedAgent]:
+    """The agents of a survey with their final regrets on a world, the paper's own marked."""
+    finals = {label: runs.final for label, runs in results.of(experiment, world).items()}
+    beside = [each for each in results.study.experiments if not each.survey and world in each.worlds]
+    own = {agent.label for each in beside for agent in each.ranked}
+    blind = {agent.informed_label: finals[agent.label] for agent in experiment.ranked if agent.blind}
+    informed = [agent.label for agent in experiment.ranked if not agent.blind]
+    return [SurveyedAgent(label, finals[label], blind.get(label), label in own) for label in informed]
+
+
+def slug(label: str) -> str:
+    """A label as part of a file name: letters of any script, none of which differ in case alone.
+
+    >>> slug("Smooth, σ = 0.0001"), slug("Été/été"), slug("天気"), slug("?!")
+    ('smooth-sigma-0.0001', 'été-été', '天気', 'world')
+    """
+    return file_name(label.casefold().replace("σ", "sigma"), instead="world")

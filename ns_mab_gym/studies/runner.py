@@ -1,0 +1,204 @@
+"""The runner: has the units of a study computed that are not in the store, and stores them as they arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from ..agents.core.arguments import job_count
+from ..code_version import files_of, modules_of, pinned
+from ..files import KeptFile
+from ..parallel import (
+    RETRIES,
+    ExecutorLostError,
+    Failed,
+    Needs,
+    Pool,
+    executor,
+    map_unordered,
+)
+from ..play.progress import Progress
+from ..runs import Runs
+from .store import LostResultError, Row, Store, encode
+from .study import Study
+from .units import Unit, units_of
+
+Simulate = Callable[..., Runs]
+
+
+class Computed(NamedTuple):
+    """The result of a unit as a worker sends it: the runs as they can be stored, the agents' steps and the seconds."""
+
+    row: Row
+    steps: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class UnitJob:
+    """Computes a unit.
+
+    Attributes:
+        simulate: the engine.
+        n_jobs: the number of threads that a unit may use.
+    """
+
+    simulate: Simulate
+    n_jobs: int
+
+    def __call__(self, unit: Unit) -> Computed:
+        """Return the result of a unit."""
+        runs = compute(unit, self.simulate, self.n_jobs)
+        return Computed(encode(unit, runs), runs.steps, runs.seconds)
+
+
+def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
+    """The runs of one unit."""
+    (world, env_kwargs), (agent, agent_kwargs) = unit.world.source, unit.agent.source
+    return simulate(
+        world,
+        agent,
+        runs=unit.runs,
+        seed=unit.seed,
+        env_kwargs=env_kwargs,
+        agent_kwargs=agent_kwargs,
+        n_jobs=n_jobs,
+        first_run=unit.first_run,
+        rounds=unit.rounds or None,
+    )
+
+
+def needs_of_units(units: Iterable[Unit]) -> Needs:
+    """Return what a worker must have to compute these units."""
+    entries = dict.fromkeys((unit.world, unit.agent) for unit in units)
+    files = [file for pair in entries for entry in pair for file in files_of(entry).values()]
+    code = [tuple(each for each in modules_of(*pair) if each not in SENT_ALONG) for pair in entries]
+    return Needs.of(code, [file for file in files if isinstance(file, KeptFile)])
+
+
+W = TypeVar("W")
+SENT_ALONG = ("__main__", "__mp_main__")  # modules of a script or a notebook, whose classes travel with the task
+REPAIRS = 3  # times that broken results are computed again before the user is asked to look at the disk
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A unit that has no result.
+
+    Attributes:
+        unit: the unit.
+        attempts: how often it was tried.
+        error: what went wrong the last time, in one line.
+        traceback: where.
+        worker: the worker that tried it; empty if this process did.
+    """
+
+    unit: Unit
+    attempts: int
+    error: str
+    traceback: str
+    worker: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.unit}: {self.error} ({self.attempts} attempts)"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of the units of a study; their runs are in the store.
+
+    Attributes:
+        units: all of them.
+        computed: those that were not in the store before, and are now.
+        failures: those that have no result.
+        computed_steps: the number of agent steps that were computed now.
+        engine_seconds: the engine's own time for what was computed now, summed over all workers.
+    """
+
+    units: tuple[Unit, ...]
+    computed: tuple[Unit, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    computed_steps: int = 0
+    engine_seconds: float = 0.0
+
+
+def run(
+    study: Study,
+    store: Store,
+    simulate: Simulate,
+    progress: Progress,
+    *,
+    n_jobs: int | None = None,
+    pool: Pool | None = None,
+    ready: Callable[[Unit], None] = lambda unit: None,
+    retries: int = RETRIES,
+) -> Outcome:
+    """Compute the units of a study that are not in the store.
+
+    Args:
+        study: the study to run.
+        store: where results are read and written.
+        simulate: the engine, ``nsb.simulate`` or a function with the same arguments and result.
+        progress: receives progress updates.
+        n_jobs: the number of threads if there is no pool; as many as there are cores for None or -1.
+        pool: the workers, such as ``ns_mab_gym.parallel.executor("dask")``; threads of this process by default.
+        ready: called with every unit as soon as its runs are in the store, also with those stored before.
+        retries: how often a unit is tried again that raised an error.
+    """
+    threads = job_count(n_jobs)
+    units = units_of(pinned(study))
+    missing = store.missing(units)
+    absent = set(map(id, missing))
+    for unit in units:
+        if id(unit) not in absent:
+            ready(unit)
+    own = executor("threads", min(threads, max(1, len(missing))))
+    with progress, own if pool is None else nullcontext(pool) as pool:
+        progress.start(len(units) - len(missing), len(units))
+        progress.say(f"{len(missing)} of {len(units)} units to compute, {len(units) - len(missing)} stored already")
+        if missing and pool.about:
+            progress.say(pool.about)
+        job = UnitJob(simulate, 1 if pool.remote else max(1, threads // max(1, pool.workers)))
+        needs = needs_of_units(missing) if pool.remote else None
+        computed: list[Unit] = []
+        failures: list[Failure] = []
+        steps, seconds = 0, 0.0
+        try:
+            for each in map_unordered(pool, job, missing, needs=needs, retries=retries, say=progress.say):
+                if isinstance(each, Failed):
+                    error = each.error
+                    failures.append(Failure(each.item, each.attempts, error.text, error.traceback, error.worker))
+                    progress.fail()
+                    continue
+                store.save(each.items, [result.row for result in each.results])
+                computed += each.items
+                steps += sum(result.steps for result in each.results)
+                seconds += sum(result.seconds for result in each.results)
+                progress.advance(len(each.items), sum(result.steps for result in each.results))
+                for unit in each.items:
+                    ready(unit)
+        except ExecutorLostError as error:
+            raise ExecutorLostError(f"{error}; what is computed is stored: the same command goes on") from error
+    return Outcome(tuple(units), tuple(computed), tuple(failures), steps, seconds)
+
+
+def load(store: Store, unit: Unit) -> Runs:
+    """The stored result of a unit; raises a :class:`LostResultError` if there is none that is whole."""
+    if (block := store.load(unit)) is None:
+        raise LostResultError(f"there is no result of {unit} any more; the same command computes it again")
+    return block
+
+
+def until_whole(work: Callable[[], W], say: Callable[[str], None] = print) -> W:
+    """Do work that computes and then reads results; once more if some of these turn out to be broken.
+
+    Results are not read when a run begins, but when they are needed. What is damaged is dropped by then.
+    """
+    for _ in range(REPAIRS):
+        try:
+            return work()
+        except LostResultError as error:
+            say(f"{str(error).partition(';')[0]}; computing it again")
+    return work()

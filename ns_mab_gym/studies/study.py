@@ -1,0 +1,355 @@
+"""Studies as data: worlds × agents × seeds, read from a command line or a TOML file, and checked before they run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import gymnasium as gym
+
+from ..agents.core.arguments import choice, known_parameters, nearest, positive_int
+from ..agents.core.knowledge import Knowledge
+from ..agents.core.registry import AGENTS, check_parameters, kind, looks_like_path, make
+from ..agents.core.text import TEXTS, Values, is_number, plain
+from ..envs.bandit import NSBanditEnv
+from ..files import KeptFile, escaped, plain_text, shortened
+from ..means import Floats
+from ..play.episode import check_match, seed_pair
+from ..play.pairing import known_of
+from ..specs import MODELS, AgentSpec, Spec, WorldSpec, as_agent, read_agents, said, swept_agents
+from ..worlds.files import read_file
+
+R = TypeVar("R")
+SETTINGS = ("title", "worlds", "agents", "runs", "seed", "reference")
+KEPT = 4  # worlds whose means are kept
+# Agents that are no entries of their own: the oracle has no regret, and the grid of detectors has its named points.
+LEFT_OUT = ("oracle", "restarting")
+# The two ends of every comparison, which are shown without a place: neither has anything to be told or not told.
+REFERENCES = ("oracle-restart", "random")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Every agent on every world; run r has the same luck for all agents.
+
+    Attributes:
+        worlds: the worlds.
+        agents: the agents.
+        runs: the number of runs of each agent on each world.
+        seed: the number from which the seeds of all runs are derived.
+        reference: the label of the agent to which the others are compared; by default the first.
+        rounds: the rounds after which the regret is kept; about 500, evenly spaced, if there are none.
+        survey: whether it compares so many agents that they are shown in one table of final regrets over all worlds,
+            instead of curves in each world's section.
+    """
+
+    worlds: tuple[WorldSpec, ...]
+    agents: tuple[AgentSpec, ...]
+    runs: int = 50
+    seed: int = 0
+    reference: str = ""
+    rounds: tuple[int, ...] = ()
+    survey: bool = False
+
+    def __post_init__(self) -> None:
+        """Check all that can be checked without building a world."""
+        object.__setattr__(self, "runs", positive_int("runs", self.runs))
+        if positive_int("seed", self.seed, least=0, most=None).bit_length() > 128:
+            raise ValueError(f"seed must be below 2**128, got an integer of {self.seed.bit_length()} bits")
+        plain_text("reference", self.reference)
+        _distinct("world", self.worlds)
+        labels = _distinct("agent", self.agents)
+        for agent in self.agents:
+            if agent.stands_for:
+                choice("agent that another reading stands for", agent.stands_for, labels)
+        if self.reference:
+            choice("reference agent", self.reference, labels)
+        else:
+            object.__setattr__(self, "reference", labels[0])
+
+    def on(self, world: WorldSpec) -> Experiment:
+        """Return the same experiment on one world only."""
+        return replace(self, worlds=(world,))
+
+    @property
+    def ranked(self) -> tuple[AgentSpec, ...]:
+        """The agents that are compared: all but other readings of them."""
+        return tuple(agent for agent in self.agents if not agent.stands_for)
+
+    def without_other_readings(self) -> Experiment:
+        """Return the same experiment with the compared agents only."""
+        return replace(self, agents=self.ranked)
+
+    @property
+    def groups(self) -> dict[str, list[AgentSpec]]:
+        """The compared agents by their families; those that belong to none are left out."""
+        families: dict[str, list[AgentSpec]] = {}
+        for agent in self.ranked:
+            if agent.group:
+                families.setdefault(agent.group, []).append(agent)
+        return families
+
+    @property
+    def sweeps(self) -> dict[tuple[str, str], list[AgentSpec]]:
+        """The agents of every sweep over numbers, from the least to the largest, by its parameter and its family."""
+        found: dict[tuple[str, str], list[AgentSpec]] = {}
+        for agent in self.ranked:
+            if agent.swept and is_number(agent.kwargs.get(agent.swept)):
+                found.setdefault((agent.swept, agent.family), []).append(agent)
+        for (parameter, _), agents in found.items():
+            agents.sort(key=lambda agent, parameter=parameter: agent.kwargs[parameter])  # type: ignore[misc]
+        return {sweep: agents for sweep, agents in found.items() if len(agents) > 1}
+
+
+def _distinct(what: str, specs: Iterable[Spec]) -> list[str]:
+    """The labels of specs; raises a ValueError if there is none, or if two carry the same label."""
+    counted = Counter(spec.label for spec in specs)
+    if not counted:
+        raise ValueError(f"an experiment needs at least one {what}")
+    label, times = counted.most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{times} {what}s are labelled {label!r}; give each a label of its own, or drop one")
+    return list(counted)
+
+
+@dataclass(frozen=True)
+class Study:
+    """Experiments that share one folder of results and one report.
+
+    Attributes:
+        title: the report's heading.
+        experiments: the experiments to run; what they have in common is computed once.
+    """
+
+    title: str
+    experiments: tuple[Experiment, ...]
+
+    def __post_init__(self) -> None:
+        """Check the title."""
+        plain_text("title", self.title)
+
+    @property
+    def worlds(self) -> tuple[WorldSpec, ...]:
+        """Every world once, in order of appearance."""
+        return tuple(dict.fromkeys(world for experiment in self.experiments for world in experiment.worlds))
+
+    @property
+    def random_worlds(self) -> set[str]:
+        """The labels of worlds whose means differ from run to run."""
+        return {world.label for world in self.worlds if world.random}
+
+    def in_one_chart(self, experiment: Experiment, world: WorldSpec) -> bool:
+        """Return whether all agents share a chart: not if each is in its family's and other experiments share one."""
+        here = [each for each in self.experiments if world in each.worlds and not each.survey]
+        in_families = all(agent.group for agent in experiment.ranked)
+        return not in_families or all(each.groups for each in here)
+
+
+def experiment(envs: Sequence[str], agents: Sequence[str], **settings: Any) -> Experiment:
+    """Return the experiment that the arguments of a command line describe."""
+    return Experiment(
+        worlds=tuple(WorldSpec.read(text) for text in envs),
+        agents=tuple(agent for text in agents for agent in read_agents(text)),
+        **settings,
+    )
+
+
+def read_study(path: str | Path) -> Study:
+    """Return the study that a TOML file describes.
+
+    Worlds and agents are texts or tables. In a table, what is neither the name nor a label, note or group is a
+    parameter, of which an agent can be given several values::
+
+        title = "Which memory?"                         # the file's name if there is none
+        runs = 20
+        worlds = ["NSBandit-Smooth-v0", "means.csv"]    # a file is looked for beside the description
+        agents = ["sw-ucb", {agent = "beta-swts", window = {sweep = [100, 316, 1000]}}]
+
+        [[agents]]
+        agent = "beta-swts"
+        window = 500
+        label = "short memory"
+    """
+    file = Path(path)
+    described = toml_content(file)
+    try:
+        return _study(plain(described), file)
+    except (TypeError, ValueError) as error:
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{str(file)!r}: {error}") from None
+
+
+def toml_content(file: Path) -> dict[str, Any]:
+    """Return what a TOML file holds."""
+    try:
+        text = file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        return tomllib.loads(text)
+    except OSError as error:
+        raise ValueError(f"cannot read the description {str(file)!r}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{str(file)!r} is not a text file in UTF-8: {error}") from None
+    except tomllib.TOMLDecodeError as error:  # its message names line and column, except at the end of the file
+        where = str(error).replace("at end of document", f"at line {len(text.splitlines())}, the end of the file")
+        raise ValueError(f"{str(file)!r} is not valid TOML: {where}") from None
+    except (RecursionError, ValueError) as error:  # lists within lists, or a number of thousands of digits
+        why = "a number has too many digits, or lists are too deep"
+        raise ValueError(f"cannot read the description {str(file)!r}: {why} ({error})") from None
+
+
+def _study(described: Mapping[str, Any], file: Path) -> Study:
+    known_parameters("the description", described, SETTINGS)
+    settings = {"title": f"Comparison: {escaped(file.stem)}", **described}
+    for key in ("worlds", "agents"):
+        if not isinstance(settings.get(key), list) or not settings[key]:
+            raise ValueError(f"{key} must be a list of texts or tables, got {shortened(settings.get(key))}")
+    if not plain_text("title", title := settings.pop("title")):
+        raise ValueError('title is empty; write a text, such as title = "Which memory?", or leave it out')
+    worlds = list(_each("worlds", settings.pop("worlds"), _world))
+    for place, world in enumerate(worlds):
+        if world.file is not None:  # beside the description, unless the path is absolute
+            parameters = {**world.kwargs, "path": str(file.parent / world.file)}
+            worlds[place] = replace(world, parameters=tuple(parameters.items()))
+    agents = [agent for several in _each("agents", settings.pop("agents"), _agents) for agent in several]
+    return Study(title, (Experiment(worlds=tuple(worlds), agents=tuple(agents), **settings),))
+
+
+def _each(key: str, given: Sequence[Any], read: Callable[[Any], R]) -> Iterator[R]:
+    """The meaning of each of several entries; an error says which one it is about, counted from 1."""
+    for number, entry in enumerate(given, start=1):
+        try:
+            yield read(entry)
+        except (TypeError, ValueError) as error:
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{key}[{number}]: {error}") from None
+
+
+def _world(given: str | Mapping[str, Any]) -> WorldSpec:
+    if isinstance(given, str):
+        return WorldSpec.read(given)
+    name, parameters = _table("env", given)
+    for key, value in parameters.items():
+        if isinstance(value, Values):
+            raise ValueError(f"{key} of world {name!r} is swept; only agents can be: write one table for each world")
+    return WorldSpec.of(name, **parameters)
+
+
+def _agents(given: str | Mapping[str, Any]) -> list[AgentSpec]:
+    if isinstance(given, str):
+        return read_agents(given)
+    name, parameters = _table("agent", given)
+    about = {key: parameters.pop(key) for key in TEXTS if key in parameters}
+    return swept_agents(name, parameters, **about)
+
+
+def _table(key: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name of an entry, and everything else in its table; ``{sweep = […]}`` are several values."""
+    if not isinstance(given, Mapping) or not isinstance(given.get(key), str):
+        raise ValueError(f'an entry is a text or a table with {key} = "…", got {shortened(given)}')
+    parameters = {name: value for name, value in given.items() if name != key}
+    for name, value in parameters.items():
+        if isinstance(value, Mapping) and "sweep" in value:
+            if len(value) > 1 or not isinstance(value["sweep"], list):
+                raise ValueError(f"a sweep is written {name} = {{sweep = [100, 1000]}}, got {shortened(dict(value))}")
+            parameters[name] = Values(value["sweep"])
+    return given[key], parameters
+
+
+def check_study(study: Study) -> None:
+    """Raise a ValueError if a world or an agent of a study cannot be made, or if one cannot play the other."""
+    for world in study.worlds:
+        env = world.env()
+        for each in study.experiments:
+            for agent in each.agents if world in each.worlds else ():
+                check_pair(agent, world, env)
+
+
+def check_pair(agent: AgentSpec, world: WorldSpec, env: gym.Env[Any, Any]) -> None:
+    """Raise a ValueError that names both if an agent cannot be made, or cannot play a world."""
+    if agent.given is None and agent.name not in (*MODELS, *AGENTS) and not looks_like_path(agent.name):
+        raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, [*AGENTS, *MODELS])}")
+    try:
+        kept = isinstance(agent.kwargs.get("path"), KeptFile)
+        if agent.name in MODELS and not kept and not (agent.file and agent.file.is_file()):
+            raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.pt or model.zip")
+        player, parameters = as_agent(*agent.source)
+        if isinstance(player, str | type):
+            if not isinstance(env.unwrapped, NSBanditEnv):
+                return  # played through the generic loop, which checks it
+            check_parameters(f"agent {player!r}", kind(player) if isinstance(player, str) else player, parameters)
+            player = make(player, knowledge=_known(env), **parameters)
+        check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
+    except (Exception, SystemExit) as error:  # whatever a constructor raises, the reader needs its name
+        lists = [key for key, value in agent.parameters if isinstance(value, tuple)]
+        hint = f"; several values to compare are written {lists[0]}=100|1000" if lists else ""
+        raise ValueError(f"agent {agent.label!r} on {world.label!r}: {said(error)}{hint}") from error
+
+
+@lru_cache(maxsize=1)  # all agents are checked on one world after the other
+def _known(env: gym.Env[Any, Any]) -> Knowledge:
+    """The facts about an instance."""
+    bandit = env.unwrapped
+    assert isinstance(bandit, NSBanditEnv)
+    return known_of(_instance(env, 0), bandit.world, bandit.law)
+
+
+def _instance(env: gym.Env[Any, Any], seed: int) -> Floats:
+    bandit = env.unwrapped
+    assert isinstance(bandit, NSBanditEnv)
+    if bandit.world.random:
+        env.reset(seed=seed)
+    return bandit.means
+
+
+class Instances(Mapping[str, Floats | None]):
+    """The means of the first run on every world, by label; None if an environment does not provide them.
+
+    They are made when they are asked for, and those of the last few worlds are kept: a figure may be drawn of one world
+    while the page is made of another.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._worlds: dict[str, tuple[WorldSpec, int]] = {}
+        for each in study.experiments:
+            seed, _ = seed_pair(each.seed)
+            for world in each.worlds:
+                self._worlds.setdefault(world.label, (world, seed))
+        self._made = lru_cache(maxsize=KEPT)(_means_of)
+
+    def __getitem__(self, label: str) -> Floats | None:
+        return self._made(*self._worlds[label])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._worlds)
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+
+def _means_of(world: WorldSpec, seed: int) -> Floats | None:
+    env = world.env()
+    return _instance(env, seed) if isinstance(env.unwrapped, NSBanditEnv) else None
+
+
+def arm_names(world: WorldSpec, n_arms: int) -> list[str]:
+    """Return the names of a world's arms: those of its file, or "arm 1", "arm 2" and so on."""
+    return names_in_file(world, n_arms) or [f"arm {arm + 1}" for arm in range(n_arms)]
+
+
+def names_in_file(world: WorldSpec, n_arms: int) -> list[str] | None:
+    """Return the names of a world's arms in its file of means; None if there is no such file, or if it has no names."""
+    header = None if world.file is None else header_of(world.kwargs["path"])
+    if header is None or len(header) != n_arms:
+        return None
+    return [name.strip() or f"arm {arm}" for arm, name in enumerate(header, start=1)]
+
+
+def header_of(file: str | Path) -> list[str] | None:
+    """Return the names of the columns of a file of means; None if it has no names, or if there is no such file."""
+    try:
+        names = read_file(file).names
+    except FileNotFoundError:
+        return None
+    return None if names is None else list(names)

@@ -1,0 +1,405 @@
+"""Search of a space by racing: a coarse grid first, then the neighbourhood of the best; or an optimiser's proposals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..agents.core.arguments import choice, shown
+from ..agents.core.registry import check_parameters, kind
+from .race import Candidate, Race
+
+SCALES = ("log", "linear", "memory")  # memory: 1/(1 − value) on a log scale, for discounts close to 1
+RATIO = 1.6  # between neighbours of a one-dimensional grid on a log scale
+LINEAR_POINTS, LOG_POINTS = 9, 20  # the most values of a one-dimensional grid
+MOST_POINTS = 60  # of a product grid; where it would be coarser than COARSEST, an optimiser takes over
+COARSEST = 4  # values of each parameter
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Values of a parameter, all of which are tried."""
+
+    values: tuple[Any, ...]
+
+    def coarse(self, points: int | None) -> list[Any]:
+        """Return the values, or this number of them, evenly spread over the list."""
+        if points is None or points >= len(self.values):
+            return list(self.values)
+        return [self.values[i] for i in sorted({round(p) for p in np.linspace(0, len(self.values) - 1, points)})]
+
+    def at(self, place: int) -> Any:
+        """Return the value at a place of the list."""
+        return self.values[place]
+
+    def between(self, value: Any, step: float) -> list[Any]:
+        """Return nothing: only the given values are tried."""
+        return []
+
+
+@dataclass(frozen=True)
+class Range:
+    """A parameter between two ends, both included; whole numbers only if both ends are ints."""
+
+    low: float
+    high: float
+    scale: str = "log"
+
+    @property
+    def whole(self) -> bool:
+        """True if values are rounded to integers."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    def position(self, value: float) -> float:
+        """Return the position of a value on the scale on which the grid is even."""
+        if self.scale == "linear":
+            return float(value)
+        return math.log(value) if self.scale == "log" else -math.log(1 - value)
+
+    def at(self, position: float) -> Any:
+        """Return the value at a position, within the ends."""
+        if self.scale == "linear":
+            raw = position
+        else:
+            raw = math.exp(position) if self.scale == "log" else 1 - math.exp(-position)
+        raw = min(max(raw, self.low), self.high)
+        return round(raw) if self.whole else float(raw)
+
+    @property
+    def length(self) -> float:
+        """The distance between the positions of the ends."""
+        return self.position(self.high) - self.position(self.low)
+
+    def natural_points(self) -> int:
+        """Return the number of values of a one-dimensional grid."""
+        if self.scale == "linear":
+            return LINEAR_POINTS
+        return min(max(2, math.ceil(self.length / math.log(RATIO)) + 1), LOG_POINTS)
+
+    def coarse(self, points: int | None) -> list[Any]:
+        """Return an even grid of this number of values, as many as suit one dimension if None; each once."""
+        count = points or self.natural_points()
+        places = np.linspace(self.position(self.low), self.position(self.high), count)
+        if count == 1:
+            places = np.array([(self.position(self.low) + self.position(self.high)) / 2])
+        return list(dict.fromkeys(self.at(float(each)) for each in places))
+
+    def between(self, value: Any, step: float) -> list[Any]:
+        """Return the values half a step below and above, where ``step`` is a distance between positions."""
+        here = self.position(value)
+        return [other for other in (self.at(here - step / 2), self.at(here + step / 2)) if other != value]
+
+
+Dimension = Choices | Range
+Space = dict[str, Dimension]
+Described = Callable[[int, int], Space]  # from T and K
+
+
+def _window(horizon: int, n_arms: int) -> Range:
+    return Range(min(max(20, n_arms), horizon), horizon)
+
+
+def _discount(horizon: int, n_arms: int) -> Range:
+    shortest = max(20, n_arms)
+    return Range(1 - 1 / shortest, 1 - 1 / max(4 * shortest, 4 * horizon), "memory")
+
+
+XI = Range(0.02, 2.0)
+DELTA = Range(1e-12, 0.3)
+RATE = Range(1e-4, 0.5)
+
+# agent: its space, from T and K.
+SPACES: dict[str, Described] = {
+    "beta-swts": lambda t, k: {"window": _window(t, k)},
+    "gamma-swgts": lambda t, k: {"window": _window(t, k)},
+    "sw-ucb": lambda t, k: {"window": _window(t, k), "xi": XI},
+    "kl-ucb": lambda t, k: {"c": Choices((0.0, 0.5, 1.0, 2.0, 3.0))},
+    "sw-kl-ucb": lambda t, k: {"window": _window(t, k), "c": Choices((0.0, 1.0, 3.0))},
+    "rexp3": lambda t, k: {"batch": _window(t, k)},
+    "ser4": lambda t, k: {"phi": Range(0.1 / t, 0.1), "factor": Range(0.1, 2.0)},
+    "ucb1": lambda t, k: {"xi": Range(0.02, 4.0)},
+    "exp3": lambda t, k: {"gamma": Range(1e-3, 1.0)},
+    "exp3s": lambda t, k: {"gamma": Range(1e-3, 1.0), "alpha": Range(0.1 / t, 0.1)},
+    "d-ucb": lambda t, k: {"gamma": _discount(t, k), "xi": Range(XI.low / 4, XI.high / 4)},  # its bounds have 4 ξ
+    "d-ts": lambda t, k: {"gamma": _discount(t, k)},
+    "ds-ts": lambda t, k: {"gamma": _discount(t, k), "scale": Range(0.05, 1.0)},
+    "r-less-ucb": lambda t, k: {"epsilon": Range(0.02, 0.49, "linear"), "alpha": Range(0.01, 4.0)},
+    "raw-ucb": lambda t, k: {"alpha": Range(0.01, 4.0)},
+    "fewa": lambda t, k: {"alpha": Range(0.01, 4.0)},
+    "cusum-ucb": lambda t, k: {
+        "threshold": Range(1.0, 100.0), "alpha": RATE, "epsilon": Range(0.01, 0.3), "xi": XI,
+    },
+    "pht-ucb": lambda t, k: {
+        "threshold": Range(1.0, 100.0), "alpha": RATE, "epsilon": Range(0.01, 0.3), "xi": XI,
+    },
+    "glr-klucb": lambda t, k: {"delta": DELTA, "rate": RATE},
+    "m-ucb": lambda t, k: {
+        "samples": Choices(tuple(2 * w for w in (5, 10, 25, 50, 100, 200))), "threshold": Range(2.0, 200.0),
+        "gamma": RATE, "xi": XI,
+    },
+    "br-mab": lambda t, k: {"threshold": Range(1.0, 100.0), "alpha": RATE, "xi": XI},
+    "predictive-sampling": lambda t, k: {"phi": _discount(t, k)},
+    "switching-ts": lambda t, k: {"hazard": Range(min(0.1 / t, 0.01), 0.1)},
+    "active-ptw": lambda t, k: {"split": Range(0.02, 0.98, "linear")},
+    "dsw-ts": lambda t, k: {"gamma": _discount(t, k), "window": _window(t, k)},
+    "sw-lb-sda": lambda t, k: {"window": _window(t, k)},
+    "glr-ts": lambda t, k: {"delta": DELTA, "rate": RATE},
+    "adr-ts": lambda t, k: {"delta": Range(1e-15, 0.5)},
+    "restarting": lambda t, k: {"rate": RATE},
+    "master": lambda t, k: {"c": Range(0.02, 2.0), "tolerance": Range(1e-3, 1.0)},
+    "bandit-over-windows": lambda t, k: {"block": _window(t, k)},
+}  # fmt: skip
+
+# agent: why there is nothing to tune.
+UNTUNED = {
+    "ts": "it remembers everything and explores by its posterior alone",
+    "random": "it plays any arm with the same probability",
+    "oracle": "it knows the means",
+    "oracle-restart": "it knows when the means change",
+}
+
+
+def default_space(agent: Any, horizon: int | None, n_arms: int) -> Space:
+    """Return the space that is searched by default for an agent; raises a ValueError if there is none."""
+    name = next((each for each in SPACES.keys() | UNTUNED.keys() if agent in (each, kind(each))), None)
+    title = agent if isinstance(agent, str) else getattr(agent, "__name__", repr(agent))
+    if name in UNTUNED:
+        raise ValueError(f"{name} has nothing to tune: {UNTUNED[name]}; tune another agent, such as 'beta-swts'")
+    if name is None:
+        raise ValueError(
+            f"what to search is not known for {title}; say it with space={{'parameter': (low, high, 'log')}} or a list"
+        )
+    if horizon is None:
+        raise ValueError(f"the environment does not tell its horizon; give space= with the values of {title} to search")
+    return SPACES[name](horizon, n_arms)
+
+
+def read_space(agent: Any, given: Mapping[str, Any]) -> Space:
+    """Read the user's space: of each parameter a list of values, or (low, high), or (low, high, scale)."""
+    if not isinstance(given, Mapping) or not given:
+        raise ValueError(f"space must name at least one parameter, as in {{'window': (10, 1000)}}; got {shown(given)}")
+    agent_kind = kind(agent) if isinstance(agent, str) else agent
+    check_parameters(f"agent {agent!r}" if isinstance(agent, str) else agent_kind.__name__, agent_kind, given)
+    return {name: _dimension(name, values) for name, values in given.items()}
+
+
+def _dimension(name: str, given: Any) -> Dimension:
+    if isinstance(given, Choices | Range):
+        return given
+    if isinstance(given, tuple) and len(given) in (2, 3):
+        low, high, *scale = (each.item() if isinstance(each, np.generic) else each for each in given)
+        if all(isinstance(end, int | float) and not isinstance(end, bool) for end in (low, high)):
+            return _range(name, low, high, *scale)
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"space of {name} must be a list of values, or (low, high) or (low, high, scale); got {shown(given)}"
+        )
+    values = tuple(dict.fromkeys(each.item() if isinstance(each, np.generic) else each for each in given))
+    if not values:
+        raise ValueError(f"space of {name} is empty; give at least one value")
+    return Choices(values)
+
+
+def _range(name: str, low: float, high: float, scale: str | None = None) -> Range:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError(f"space of {name}: the ends must be finite, got ({low}, {high})")
+    if low > high:
+        raise ValueError(f"space of {name}: low {low} is above high {high}; write (low, high)")
+    scale = ("log" if low > 0 else "linear") if scale is None else choice(f"scale of {name}", scale, SCALES)
+    if scale == "log" and low <= 0:
+        raise ValueError(f"space of {name}: a log scale needs low above 0, got {low}; use 'linear'")
+    if scale == "memory" and high >= 1:
+        raise ValueError(f"space of {name}: scale 'memory' is for values below 1, got {high}; use 'log' or 'linear'")
+    return Range(low, high, scale)
+
+
+def grid_points(space: Space) -> int | None:
+    """Return the number of values of each range in a product grid of at most 60 points; None if they are below 4."""
+    fixed = math.prod(len(each.values) for each in space.values() if isinstance(each, Choices))
+    ranges = [each for each in space.values() if isinstance(each, Range)]
+    if not ranges:
+        return 0
+    if len(ranges) == 1:
+        points = MOST_POINTS // fixed if fixed > 1 else MOST_POINTS
+    else:
+        points = math.floor((MOST_POINTS / fixed) ** (1 / len(ranges)) + 1e-9)
+    return points if points >= COARSEST else None
+
+
+def grid(space: Space, points: int | None = None) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Return the points of a product grid, and the distance between neighbours of each range on its scale.
+
+    Args:
+        space: the space.
+        points: the number of values of each range; chosen so that there are at most 60 points if not given.
+    """
+    most = points or grid_points(space)
+    axes, steps = {}, {}
+    for name, dimension in space.items():
+        if isinstance(dimension, Choices):
+            axes[name] = dimension.coarse(points)
+            continue
+        count = min(most or 1, dimension.natural_points()) if points is None else points
+        axes[name] = dimension.coarse(count)
+        steps[name] = dimension.length / max(count - 1, 1)
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())], steps
+
+
+def neighbours(space: Space, point: Mapping[str, Any], steps: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the points half a step away from a point, in one parameter each."""
+    return [{**point, name: value} for name, step in steps.items() for value in space[name].between(point[name], step)]
+
+
+def nearly_equal(space: Space, one: Mapping[str, Any], other: Mapping[str, Any], steps: Mapping[str, float]) -> bool:
+    """Return True if two points differ by less than a fifth of a step in each range, and in nothing else."""
+    if one.keys() != other.keys():
+        return False
+    for name in (each for each in one if one[each] != other[each]):
+        dimension = space.get(name)
+        if name not in steps or not isinstance(dimension, Range):
+            return False
+        if abs(dimension.position(one[name]) - dimension.position(other[name])) >= steps[name] / 5:
+            return False
+    return True
+
+
+class Proposals:
+    """Proposes points, and learns from their costs.
+
+    Args:
+        space: the space of the points.
+        seed: of the optimiser.
+    """
+
+    def __init__(self, space: Space, seed: int) -> None:
+        try:
+            import optuna
+        except ImportError:
+            names = ", ".join(space)
+            raise ImportError(
+                f"searching {names} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
+                f"or give space= with one or two of them"
+            ) from None
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._space = space
+        self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed % 2**32))
+        self._where: dict[str, Any] = {
+            name: optuna.distributions.IntDistribution(0, len(dimension.values) - 1)
+            if isinstance(dimension, Choices)
+            else optuna.distributions.FloatDistribution(
+                dimension.position(dimension.low), dimension.position(dimension.high)
+            )
+            for name, dimension in space.items()
+        }
+
+    def ask(self, number: int) -> list[tuple[Any, dict[str, Any]]]:
+        """Return this number of trials, each with its point."""
+        trials = [self._study.ask(self._where) for _ in range(number)]
+        return [
+            (trial, {name: self._space[name].at(place) for name, place in trial.params.items()}) for trial in trials
+        ]
+
+    def tell(self, trial: Any, cost: float) -> None:
+        """Tell the cost of a trial's point; less is better."""
+        self._study.tell(trial, cost)
+
+
+COARSE = 0.5  # the share of what a search may spend that the first generation gets
+KEPT = 3  # candidates around which the grid is refined
+HALVINGS = {1: 2, 2: 3}  # number of ranges: how often the steps of the grid are halved
+FEWEST_VALUES = 3  # of a range, in a grid that the budget makes thin
+FIRST_PROPOSALS, PROPOSALS, GENERATIONS = 24, 10, 4
+
+
+def search(
+    race: Race, agent: Any, space: Space, fixed: Mapping[str, Any], start: Sequence[Candidate], floor: float, seed: int
+) -> None:
+    """Search a space for the best parameters of an agent; the race's leader is the answer.
+
+    Args:
+        race: a race that nobody has entered yet.
+        agent: the agent, by name or class.
+        space: the space of its parameters.
+        fixed: parameters that are not searched.
+        start: candidates that are tried in any case, such as those of formulas.
+        floor: the part of the budget that must be left at the end.
+        seed: of the optimiser.
+    """
+    if grid_points(space) is None:
+        _propose(race, agent, space, fixed, start, floor, seed)
+        return
+    share = COARSE * (race.budget.left - floor)
+    price = race.budget.price(race.evaluator.seconds(Candidate.of(agent, fixed)))
+    points, steps = _affordable_grid(space, share / price if price else math.inf)
+    race.enter([*start, *(Candidate.of(agent, {**point, **fixed}) for point in points)])
+    race.narrow(race.budget.left - share if steps else floor, keep=KEPT if steps else 1)
+    if steps:
+        refine(race, {agent: space}, {agent: steps}, floor, HALVINGS.get(len(steps), 3))
+
+
+def _affordable_grid(space: Space, runs: float) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Return the first grid, thinned until there are two runs for each point; three values of each range stay."""
+    points, steps = grid(space)
+    count = max((dimension.natural_points() for dimension in space.values() if isinstance(dimension, Range)), default=0)
+    while 2 * len(points) > runs and count > FEWEST_VALUES:
+        count = max(FEWEST_VALUES, count // 2)
+        points, steps = grid(space, count)
+    return points, steps
+
+
+def refine(
+    race: Race, spaces: Mapping[Any, Space], steps: Mapping[Any, Mapping[str, float]], floor: float, halvings: int
+) -> None:
+    """Halve the steps of the grids again and again, around the best candidates only, and race to the end.
+
+    Args:
+        race: a race that a coarse grid has gone through.
+        spaces: the space of each agent.
+        steps: of each agent, the distance between neighbours in its coarse grid.
+        floor: the part of the budget that must be left at the end.
+        halvings: the number of times that the steps are halved.
+    """
+    for done in range(halvings):
+        if race.budget.left <= floor:
+            return
+        shrunk = {agent: {name: step / 2**done for name, step in its.items()} for agent, its in steps.items()}
+        race.enter(_around(race, spaces, shrunk))
+        last = done == halvings - 1
+        share = 1 / (halvings - done)
+        race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if last else KEPT)
+
+
+def _around(race: Race, spaces: Mapping[Any, Space], steps: Mapping[Any, Mapping[str, float]]) -> list[Candidate]:
+    """Return the neighbours of the best candidates, without those that nearly equal one that was tried."""
+    found: list[Candidate] = []
+    for best in race.ranked()[:KEPT]:
+        its = {name: step for name, step in steps.get(best.agent, {}).items() if name in best.kwargs}
+        for point in neighbours(spaces[best.agent], best.kwargs, its) if its else ():
+            tried = [each.kwargs for each in [*race.finals, *found] if each.agent == best.agent]
+            if not any(nearly_equal(spaces[best.agent], point, each, its) for each in tried):
+                found.append(Candidate.of(best.agent, point))
+    return found
+
+
+def _propose(
+    race: Race, agent: Any, space: Space, fixed: Mapping[str, Any], start: Sequence[Candidate], floor: float, seed: int
+) -> None:
+    proposals = Proposals(space, seed)
+    race.enter(start)
+    for generation in range(1 + GENERATIONS):
+        new = {
+            Candidate.of(agent, {**point, **fixed}): trial
+            for trial, point in proposals.ask(PROPOSALS if generation else FIRST_PROPOSALS)
+        }
+        race.enter(list(new))
+        last = generation == GENERATIONS
+        share = COARSE if generation == 0 else 1 / (1 + GENERATIONS - generation)
+        race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if last else KEPT)
+        for candidate, trial in new.items():
+            if candidate in race.finals:  # else there was no budget to try it
+                proposals.tell(trial, float(race.finals[candidate][: race.first].mean()))

@@ -1,1 +1,0 @@
-"""Faults on purpose: what ``scripts/faults.py`` tries."""

@@ -1,0 +1,193 @@
+"""Exponential weights: Exp3, Rexp3 and Exp3.S against their formulas, and weights that never overflow."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ns_mab_gym import agents, theory, worlds
+from ns_mab_gym.agents import Knowledge
+from ns_mab_gym.agents.exp3 import multiply, new_weights, reset_weights
+
+
+@pytest.mark.parametrize("step", [0.7, 40.0, 290.0, 400.0, 2_000.0])
+def test_shares_are_those_of_the_logarithms_beyond_the_range_of_floats(step):
+    weights, logs = new_weights(4), np.zeros(4)
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        arm, factor = int(rng.integers(4)), float(step * rng.random())
+        multiply(weights, arm, factor)
+        logs[arm] += factor
+        exact = np.exp(logs - logs.max())
+        np.testing.assert_allclose(weights.plain / weights.plain.sum(), exact / exact.sum(), rtol=1e-9, atol=1e-300)
+
+
+def test_weights_that_were_rescaled_are_new_after_a_reset():
+    weights = new_weights(3)
+    multiply(weights, 1, 5_000.0)
+    reset_weights(weights)
+    multiply(weights, 0, 1.0)
+    np.testing.assert_allclose(weights.plain, [np.e, 1.0, 1.0], rtol=1e-15)
+    for after, new in zip(weights, new_weights(3), strict=True):
+        np.testing.assert_array_equal(after[1:], new[1:])
+    assert weights.reference[0] == 0
+
+
+History = list[tuple[int, float]]
+
+
+def mixture(weights: list[float], gamma: float) -> list[float]:
+    """p_i = (1 − γ) w_i/Σw + γ/K, the sum with the arm's own weight."""
+    return [(1 - gamma) * w / math.fsum(weights) + gamma / len(weights) for w in weights]
+
+
+def weights_after(history: History, n_arms: int, gamma: float, alpha: float = 0.0) -> list[float]:
+    """w(t + 1)_i = w(t)_i exp(γ x̂_i/K) + (eα/K) Σ_j w(t)_j, from w(1) = 1; α = 0 is Exp3."""
+    weights = [1.0] * n_arms
+    for arm, reward in history:
+        p = mixture(weights, gamma)
+        estimates = [reward / p[i] if i == arm else 0.0 for i in range(n_arms)]
+        share = math.e * alpha / n_arms * math.fsum(weights)
+        weights = [w * math.exp(gamma * x / n_arms) + share for w, x in zip(weights, estimates, strict=True)]
+    return weights
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    name=st.sampled_from(["rexp3", "exp3", "exp3s"]),
+    n_arms=st.integers(2, 5),
+    gamma=st.floats(0.01, 1),
+    alpha=st.floats(1e-6, 1),
+    batch=st.integers(1, 12),
+    rewards=st.lists(st.floats(0, 1), max_size=25),
+    seed=st.integers(0, 1_000),
+)
+def test_probabilities_equal_brute_force(name, n_arms, gamma, alpha, batch, rewards, seed):
+    """In every round, whatever the rewards; Rexp3 counts from its last restart."""
+    given = {"exp3s": {"alpha": alpha}, "rexp3": {"batch": batch}, "exp3": {}}[name]
+    agent = agents.make(name, n_arms, gamma=gamma, **given)
+    agent.reset(seed=seed)
+    history: History = []
+    for t, reward in enumerate(rewards):
+        since = history[t // batch * batch :] if name == "rexp3" else history
+        arm = agent.act()
+        weights = weights_after(since, n_arms, gamma, alpha if name == "exp3s" else 0.0)
+        np.testing.assert_allclose(agent.state.probabilities, mixture(weights, gamma), rtol=1e-11)
+        if name != "exp3s":
+            np.testing.assert_allclose(agent.state.weights.logs, np.log(weights), rtol=1e-11, atol=1e-13)
+        agent.observe(arm, reward)
+        history.append((arm, reward))
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp3s"])
+def test_arms_are_drawn_with_their_probabilities(name, count_acts):
+    """20 000 acts after some rounds, against probabilities from the full history; a chi-square test at 1e-4."""
+    share = {"alpha": 0.01} if name == "exp3s" else {}
+    agent = agents.make(name, 3, gamma=0.3, **share)
+    agent.reset(seed=4)
+    history: History = []
+    for _ in range(20):
+        arm = agent.act()
+        agent.observe(arm, 0.5 * arm)
+        history.append((arm, 0.5 * arm))
+    counts = count_acts(agent.state, np.ones(3, np.bool_), np.random.default_rng(5), 20_000)
+    chances = mixture(weights_after(history, 3, 0.3, share.get("alpha", 0.0)), 0.3)
+    assert max(chances) > 1.5 * min(chances)
+    assert stats.chisquare(counts, 20_000 * np.array(chances)).pvalue > 1e-4
+
+
+def test_weights_neither_overflow_nor_vanish():
+    """20 000 rounds in which one arm always pays, then the other: e^(γx̂/K) alone would overflow after 1 500 of them.
+
+    The other arm's weight never falls below eα/K of the sum, and so it comes back within some hundred rounds.
+    """
+    agent = agents.Exp3S(2, gamma=0.5, alpha=1e-9)
+    agent.reset(seed=2)
+    back = 0
+    for t in range(20_000):
+        arm = agent.act()
+        assert np.isfinite(agent.state.weights).all()
+        share = agent.state.weights.min() / agent.state.weights.sum()
+        assert t == 0 or share >= math.e * 1e-9 / 2 / (math.e + 2)
+        back += t >= 10_000 and agent.state.probabilities[1] < 0.5
+        agent.observe(arm, float(arm == (t >= 10_000)))
+    assert back < 300
+    assert agent.state.probabilities[1] == pytest.approx(0.75, abs=1e-3)
+
+
+def test_rescaling_changes_nothing():
+    """Exact rational arithmetic on the powers of e: after 700 rounds of reward 1 for arm 1 the ratio of the weights."""
+    agent = agents.Exp3S(2, gamma=1.0, alpha=0.01)  # γ = 1: p = ½ always, x̂ = 2, and e^(γx̂/K) = e
+    growth, share = Fraction(math.e), Fraction(math.e) * Fraction(0.01) / 2
+    weights = [Fraction(1), Fraction(1)]
+    for _ in range(700):
+        agent.observe(0, 1.0)
+        total = sum(weights)
+        weights = [weights[0] * growth + share * total, weights[1] + share * total]
+        weights = [Fraction(float(w / sum(weights))) for w in weights]
+    ratio = agent.state.weights[1] / agent.state.weights[0]
+    assert ratio == pytest.approx(float(weights[1] / weights[0]), rel=1e-9)
+
+
+def test_the_tuning_of_exp3():
+    """γ = √(K ln K/((e − 1)T)): √(23.0259/85 914.1) = 0.016371 at K = 10, T = 50 000; at most 1."""
+    assert agents.make("exp3", 10, 50_000).gamma == pytest.approx(0.016371, abs=1e-6)
+    assert agents.make("exp3", 10, 1).gamma == 1.0
+    assert agents.make("exp3", 10, gamma=0.3).gamma == 0.3
+
+
+def test_the_tuning_of_exp3s():
+    """ln(KT) = ln 500 000 = 13.1224.
+
+    With S = 4 phases γ = √(10 (4 · 13.1224 + 2.7183)/(1.718282 · 50 000)) = 0.080162; blind √(10 · 13.1224/50 000)
+    = 0.051230. α = 1/T.
+    """
+    abrupt = theory.knowledge(worlds.Abrupt().means())
+    assert abrupt.switches == 3
+    informed = agents.make("exp3s", knowledge=abrupt)
+    assert informed.gamma == pytest.approx(0.080162, abs=1e-6)
+    assert informed.alpha == 2e-5
+    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=3)).gamma == informed.gamma
+    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=9, switches=3)).gamma == informed.gamma
+    blind = agents.make("exp3s", 10, 50_000)
+    assert blind.gamma == pytest.approx(0.051230, abs=1e-6)
+    assert blind.alpha == 2e-5
+    assert agents.make("exp3s", 10, 50_000, gamma=0.5).alpha == 2e-5
+
+
+def test_exp3s_is_blind_to_breakpoints_where_means_drift():
+    """√(10 (50 000 · 13.1224 + e)/(1.718282 · 50 000)) = 8.7, and γ = 1 would be uniform play."""
+    blind = agents.make("exp3s", 10, 50_000).gamma
+    for breakpoints in (3_126, 49_999, 50_000):  # 50 000/16 = 3 125
+        assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=breakpoints)).gamma == blind
+    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=3_125)).gamma == 1.0
+    known = Knowledge(breakpoints=50_000, switches=3)
+    assert agents.make("exp3s", 10, 50_000, knowledge=known).gamma == pytest.approx(0.080162, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("exp3", {"gamma": 0}, "gamma must be a finite number above 0, got 0"),
+        ("exp3", {"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
+        ("exp3s", {"gamma": 0, "alpha": 0.1}, "gamma must be a finite number above 0, got 0"),
+        ("exp3s", {"gamma": 2, "alpha": 0.1}, r"gamma must lie in \[0, 1\], got 2"),
+        ("exp3s", {"alpha": 0}, "alpha must be a finite number above 0, got 0; the source takes 1/T; .* use exp3"),
+        ("exp3s", {"alpha": 1.5}, r"alpha must lie in \[0, 1\], got 1.5; the source takes 1/T"),
+    ],
+)
+def test_bad_input(name, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        agents.make(name, 3, 1_000, **parameters)
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp3s"])
+def test_missing_knowledge(name):
+    with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
+        agents.make(name, 3)

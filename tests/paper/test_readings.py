@@ -1,0 +1,302 @@
+"""Readings: a claim is judged under every fair reading, and says on which choice its verdict depends."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from claims_made import HORIZON, curves, evidence
+
+from ns_mab_gym import statistics
+from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
+from ns_mab_gym.paper import decisions, study
+from ns_mab_gym.paper.readings import CHOICES, TUNINGS
+from ns_mab_gym.paper.sentences import CLAIMS
+from ns_mab_gym.paper.study import (
+    ALGORITHMS,
+    ALPHAS,
+    SAMPLERS,
+    SETTINGS,
+    WORLDS,
+    Facts,
+    other_readings,
+    sensitivity_label,
+)
+from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies.study import Experiment
+from ns_mab_gym.worlds import Abrupt, Smooth
+
+HOLDS, FAILS, UNDECIDED, DEPENDS = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED, Verdict.DEPENDS
+
+WHO = Choice("who", "Who is compared?", (Reading("all", "", tuple("abc")), Reading("two", "", tuple("ab"))))
+TUNED = Choice("tuning", "How is b tuned?", (Reading("well", ""), Reading("badly", "")), agent="b")
+A_LEAST = Claim(
+    "a least",
+    "a is the best",
+    lambda e: f"less than {len(e.read(WHO)) - 1} others",
+    lambda e: decisions.least("a", e.read(WHO))(e),
+    (WHO, TUNED),
+)
+
+
+def judged(claim=A_LEAST, **slopes):
+    made = evidence(**{name: slope for name, slope in slopes.items() if name != "bad_b"})
+    if "bad_b" in slopes:
+        made = replace(made, curves=made.curves | {"b (badly)": curves("bad", slopes["bad_b"])})
+    return judgement_of(claim, made)
+
+
+def verdicts(judgement):
+    return {tuple(reading.name for reading in each): finding.verdict for each, finding in judgement.findings.items()}
+
+
+def alone(judgement):
+    """The findings under both readings of the tuning, with the first reading of everything else."""
+    return {reading: judgement.under({TUNED: reading}) for reading in TUNED.readings}
+
+
+def test_a_verdict_on_which_all_readings_agree_stands():
+    found = judged(a=0.1, b=0.2, c=0.3, bad_b=0.4)
+    assert set(verdicts(found).values()) == {HOLDS}
+    assert (found.verdict, found.deciding) == (HOLDS, ())
+    assert len(found.findings) == 4
+
+
+def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others():
+    found = judged(a=0.1, b=0.2, c=0.05, bad_b=0.4)  # c is better than a, so it matters who is compared
+    assert verdicts(found) == {
+        ("all", "well"): FAILS,
+        ("all", "badly"): FAILS,
+        ("two", "well"): HOLDS,
+        ("two", "badly"): HOLDS,
+    }
+    assert (found.verdict, [choice.key for choice in found.deciding]) == (DEPENDS, ["who"])
+
+
+def test_open_under_one_reading_and_decided_under_another_depends_too():
+    found = judged(a=0.1, b=0.1, c=0.3, bad_b=0.4)
+    assert verdicts(found)["all", "well"] is UNDECIDED
+    assert (found.verdict, [choice.key for choice in found.deciding]) == (DEPENDS, ["tuning"])
+
+
+def test_a_choice_that_decides_only_together_with_another_is_named():
+    # With all three, c decides that a is not the least; with two, it depends on how b is tuned.
+    found = judged(a=0.1, b=0.05, c=0.05, bad_b=0.4)
+    assert verdicts(found)["two", "badly"] is HOLDS
+    assert [choice.key for choice in found.deciding] == ["who", "tuning"]
+    assert {finding.verdict for finding in alone(found).values()} == {FAILS}
+
+
+def test_another_tuning_replaces_the_runs_of_its_agent():
+    found = judged(a=0.1, b=0.2, c=0.3, bad_b=0.05)
+    (well, badly) = alone(found).values()
+    assert (well.verdict, badly.verdict) == (HOLDS, FAILS)
+    assert badly.tests[0].right_mean == pytest.approx(0.05 * HORIZON, rel=0.02)
+    assert found.consulted == {("", "a"), ("", "b"), ("", "c"), ("", "b (badly)")}
+
+
+def test_a_tuning_without_runs_of_its_own_changes_nothing():
+    found = judged(a=0.1, b=0.2, c=0.3)
+    (well, badly) = alone(found).values()
+    assert well is badly
+    assert found.consulted == {("", "a"), ("", "b"), ("", "c")}
+
+
+def test_the_test_in_words_follows_the_reading():
+    found = judged(a=0.1, b=0.2, c=0.3)
+    assert found.test == "less than 2 others"
+    assert found.tests[WHO.readings[1], TUNED.readings[0]] == "less than 1 others"
+
+
+def test_equal_readings_are_judged_once():
+    asked = []
+
+    def decide(e):
+        asked.append(e.chosen)
+        return decisions.least("a", "ab")(e)
+
+    judgement_of(Claim("", "", "", decide, (TUNED,)), evidence(a=0.1, b=0.2))
+    assert len(asked) == 1
+
+
+def test_a_tuning_counts_on_the_worlds_beside():
+    here, there = (replace(evidence(a=0.1, b=0.2), world=name) for name in ("here", "there"))
+    there = replace(there, curves=there.curves | {"b (badly)": curves("bad", 0.05)})
+    here = replace(here, elsewhere={"here": here, "there": there})
+    claim = Claim("", "", "", lambda e: decisions.least("a", "ab")(e.elsewhere["there"]), (TUNED,), beside=("there",))
+    found = judgement_of(claim, here)
+    assert found.verdict is DEPENDS
+    assert found.consulted == {("there", "a"), ("there", "b"), ("there", "b (badly)")}
+
+
+def test_a_star_is_put_at_the_runs_that_are_noted_only():
+    noted = replace(
+        evidence(a=0.1, b=0.2),
+        curves=evidence(a=0.1, b=0.2).curves | {"b (badly)": curves("x", 0.3)},
+        notes={"b": "hm"},
+    )
+    found = judgement_of(Claim("", "", "", decisions.least("a", "ab"), (TUNED,)), noted)
+    assert [finding.tests[0].right for finding in alone(found).values()] == ["b*", "b"]
+
+
+# The paper's own claims.
+
+
+def labels_of(world):
+    windows = [sensitivity_label(sampler, alpha) for sampler in SAMPLERS for alpha in ALPHAS]
+    entries = [AgentSpec.of("ts", label=label) for label in (*ALGORITHMS, *windows)]
+    others = [other.label for each in entries for other in other_readings(world, Facts(50_000, 10, 3), each)]
+    return [*ALGORITHMS, *windows, *others]
+
+
+@pytest.fixture(scope="module")
+def paper_evidence():
+    found: dict[str, Evidence] = {}
+    for world in CLAIMS:
+        made = {label: curves(f"{world}{label}", 0.1 + 0.01 * i) for i, label in enumerate(labels_of(world))}
+        means = (Smooth(horizon=HORIZON, sigma=1e-3) if "Smooth" in world else Abrupt(horizon=HORIZON)).means()
+        found[world] = Evidence(made, means, {}, found, world)
+    return found
+
+
+@pytest.fixture(scope="module")
+def paper_judged(paper_evidence):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statistics, "RESAMPLES", 200)  # quickly: which verdict it is does not matter here
+        statistics._weights.cache_clear()
+        statistics._KNOWN.clear()
+        yield judge(CLAIMS, paper_evidence)
+    statistics._weights.cache_clear()
+    statistics._KNOWN.clear()
+
+
+def test_every_claim_of_the_paper_can_be_decided_under_every_reading(paper_judged):
+    assert len(paper_judged) == sum(map(len, CLAIMS.values())) >= 50
+    assert len({(each.world, each.claim.key) for each in paper_judged}) == len(paper_judged)
+    for each in paper_judged:
+        assert len(each.now.findings) == np.prod([len(choice.readings) for choice in each.claim.choices], dtype=int)
+        assert all(finding.figures for finding in each.now.findings.values())
+        assert all(each.now.tests.values())
+    assert {each.verdict for each in paper_judged} >= {HOLDS, FAILS, DEPENDS}
+
+
+def plain(log):
+    """The agents of the labels that were asked for, without their windows and readings."""
+    return {label.partition(" (")[0] for _, label in log}
+
+
+class Reads(dict):
+    """Readings that remember which of them were asked for."""
+
+    def __init__(self, chosen):
+        super().__init__(chosen)
+        self.asked = set()
+
+    def get(self, choice, default=None):
+        self.asked.add(choice)
+        return super().get(choice, default)
+
+
+def test_a_claim_names_the_choices_that_its_test_looks_at_and_no_others(paper_evidence):
+    for world, about in CLAIMS.items():
+        for claim in about:
+            meanings, log = set(), set()
+            for choice in (None, *claim.choices):
+                for reading in () if choice is None else choice.readings:
+                    chosen = Reads({each: each.readings[0] for each in claim.choices} | {choice: reading})
+                    there = paper_evidence[world].under(chosen, log)
+                    claim.decide(there)
+                    meanings |= chosen.asked | {
+                        asked for each in there.elsewhere.values() for asked in each.chosen.asked
+                    }
+            if not claim.choices:
+                claim.decide(paper_evidence[world].under({}, log))
+            tuned = {choice for choice in TUNINGS if choice.agent in plain(log)}
+            if claim.key == "both abrupt worlds alike":  # decides other claims, whose meanings it takes as they come
+                meanings &= set(claim.choices)
+            assert meanings | tuned == set(claim.choices), claim.key
+
+
+def test_every_choice_of_the_paper_is_some_claim_s_and_says_why():
+    used = {choice for about in CLAIMS.values() for claim in about for choice in claim.choices}
+    assert used == set(CHOICES)
+    assert len({choice.key for choice in CHOICES}) == len(CHOICES)
+    for choice in CHOICES:
+        assert len(choice.readings) >= 2
+        assert choice.question.endswith("?")
+        assert all(reading.name and reading.why for reading in choice.readings)
+
+
+def test_every_other_tuning_has_parameters_and_worlds():
+    named = {(choice, reading.name) for choice in TUNINGS for reading in choice.readings[1:]}
+    assert set(SETTINGS) == named
+    assert all(set(worlds) <= set(WORLDS) and worlds for worlds, _ in SETTINGS.values())
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_other_tunings_have_the_values_of_their_formulas(world):
+    experiment = study.comparison(study.worlds()[world])
+    words = {agent.label: agent.kwargs for agent in experiment.agents if agent.stands_for}
+    batch = (10 * np.log(10)) ** (1 / 3) * 1_000 ** (2 / 3)  # T/V_T = 1,000
+    assert words["Rexp3 (0.001 T)"] == {"batch": int(np.ceil(batch))} == {"batch": 285}
+    assert words["γ-SWGTS (γ = ¼)"] == {"gamma": 0.25}
+    assert words["Ser4 (factor 1)"] == {"factor": 1.0}
+    if "brupt" in world:
+        assert words["Ser4 (N = switches)"]["phi"] == pytest.approx(np.sqrt(3 / (50_000 * 10 * np.log(500_000))))
+        assert words["SW-KL-UCB (as stated, else 0.0001)"] == {"window": 1_585}
+    assert ("SW-KL-UCB (0.001)" in words) == (world == "Smooth, σ = 0.0001")
+
+
+def test_the_rounds_around_changes_are_kept():
+    rounds = set(study.comparison(study.worlds()["Abrupt"]).rounds)
+    assert {14_949, 14_999, 15_049, 14_899, 15_099, 13_999, 15_999, 30_050, 40_049, 50_000} <= rounds
+    small = study.comparison(study.worlds(horizon=40)["Abrupt"], horizon=40).rounds
+    assert small == tuple(range(1, 41))
+
+
+def test_another_reading_must_stand_for_an_agent_of_the_experiment():
+    world, ts = WorldSpec.of("NSBandit-Abrupt-v0"), AgentSpec.of("ts")
+    with pytest.raises(ValueError, match="agent that another reading stands for"):
+        Experiment(worlds=(world,), agents=(ts, replace(AgentSpec.of("ucb"), stands_for="kl-ucb")))
+
+
+def test_an_example_shows_a_choice_alone_deciding_and_together_with_what():
+    found = judged(a=0.1, b=0.05, c=0.05, bad_b=0.4)  # the tuning of b decides only if c is left out
+    (all_, two), (well, badly) = WHO.readings, TUNED.readings
+    assert {each: finding.verdict for each, finding in found.example(TUNED).items()} == {
+        (two, well): FAILS,
+        (two, badly): HOLDS,
+    }
+    assert {each: finding.verdict for each, finding in found.example(WHO).items()} == {
+        (all_, badly): FAILS,
+        (two, badly): HOLDS,
+    }
+    assert judged(a=0.1, b=0.2, c=0.3).example(WHO) == {}
+    assert [found.in_words(each, TUNED) for each in found.example(TUNED)] == [
+        "well (with who: two)",
+        "badly (with who: two)",
+    ]
+    assert found.in_words((all_, well), WHO) == "all"
+
+
+@pytest.mark.parametrize(
+    ("b", "bad_b", "words"),
+    [
+        (0.2, 0.4, "holds"),
+        (0.1, 0.4, "holds or undecided, depending on the reading"),
+        (0.1, 0.05, "does not hold or undecided, depending on the reading"),
+        (0.2, 0.05, "depends on the reading"),
+    ],
+)
+def test_a_verdict_that_no_reading_refutes_is_told_from_one_that_some_does(b, bad_b, words):
+    assert judged(a=0.1, b=b, c=0.3, bad_b=bad_b).words == words
+
+
+def test_what_is_computed_once_is_kept_through_every_reading():
+    asked = []
+
+    def decide(e):
+        e.once("fact", lambda: asked.append(1))
+        return decisions.least("a", e.read(WHO))(e)
+
+    judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
+    assert asked == [1]

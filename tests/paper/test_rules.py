@@ -1,0 +1,121 @@
+"""The paired tests behind claims: intervals, their levels, margins, and what makes a sentence true, false or open."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from ns_mab_gym.claims.judging import Pair, equal, less
+
+
+@pytest.mark.parametrize("sentences", [1, 12])
+def test_intervals_have_half_of_the_level_on_either_side(sentences):
+    rng = np.random.default_rng(8)
+    runs = 2_000
+    pairs = [Pair("a", "b", np.zeros(runs), rng.normal(size=runs)) for _ in range(sentences)]
+    for test, pair in zip(less(pairs), pairs, strict=True):
+        se = pair.right_values.std(ddof=1) / np.sqrt(runs)
+        # With so many runs, bootstrap-t is the normal interval, and the largest of independent t's has a known law; of
+        # 10,000 resamples, quantiles so far out are known to about 3 %.
+        own, shared = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(0.975 ** (1 / sentences))
+        assert (test.high - test.low) / 2 / se == pytest.approx(own, rel=0.06)
+        assert (test.shared[1] - test.shared[0]) / 2 / se == pytest.approx(shared, rel=0.06)
+        assert (test.high + test.low) / 2 == pytest.approx(pair.right_values.mean(), abs=0.2 * se)
+
+
+def test_equal_sentences_share_the_interval_of_one():
+    values = np.random.default_rng(4).normal(size=40)
+    for test in less([Pair("a", "b", np.zeros(40), values)] * 5):
+        assert test.shared == (test.low, test.high)
+
+
+def test_what_is_clearly_true_does_not_make_the_others_harder_to_refute():
+    rng = np.random.default_rng(2)
+    doubtful, far = alike(rng), [clear(rng) for _ in range(20)]
+    alone, among = less([doubtful])[0], less([doubtful, *far])[0]
+    assert among.shared == alone.shared
+    counted = less([doubtful, *far], needed="number")[0]
+    assert counted.shared[0] < alone.low < alone.high < counted.shared[1]
+    together = equal([doubtful, *(Pair("x", "y", np.full(30, 9.0), 9 + rng.normal(size=30)) for _ in range(20))], 0.5)
+    assert together[0].shared == equal([doubtful], 0.5)[0].shared
+
+
+LEVEL_MISSED = 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)  # of 200 trials, three standard errors above 5 %
+
+
+def share_of_trials(trial, trials=200):
+    """How often something happens in trials, each with a generator of its own."""
+    return np.mean([trial(np.random.default_rng((5, number))) for number in range(trials)])
+
+
+def alike(rng):
+    return Pair("a", "b", rng.normal(size=30), rng.normal(size=30))
+
+
+def clear(rng):
+    return Pair("a", "b", rng.normal(size=30), 9 + rng.normal(size=30))
+
+
+def test_a_claim_of_which_all_must_be_true_rarely_fails_by_luck():
+    assert share_of_trials(lambda rng: any(t.answer is False for t in less([alike(rng) for _ in range(12)]))) < (
+        LEVEL_MISSED
+    )
+
+
+def test_a_claim_of_which_all_must_be_true_rarely_holds_by_luck():
+    """One of three sentences is not true: only luck in that one makes all three true."""
+
+    def holds(rng):
+        return all(test.answer for test in less([clear(rng), clear(rng), alike(rng)]))
+
+    assert 0 < share_of_trials(holds) < LEVEL_MISSED  # and not never, as if the others made it stricter
+
+
+def test_a_claim_of_which_one_must_be_true_rarely_holds_by_luck():
+    def holds(rng):
+        return any(test.answer for test in less([alike(rng) for _ in range(12)], needed="any"))
+
+    assert share_of_trials(holds) < LEVEL_MISSED
+
+
+def test_counted_sentences_are_rarely_decided_by_luck():
+    def decided(rng):
+        return any(test.answer is not None for test in less([alike(rng) for _ in range(12)], needed="number"))
+
+    assert share_of_trials(decided) < LEVEL_MISSED
+
+
+def test_where_one_must_be_true_a_sentence_is_false_by_its_own_interval():
+    rng = np.random.default_rng(3)
+    many = [Pair("x", "y", rng.normal(size=30), rng.normal(size=30)) for _ in range(30)]
+    left, right = rng.normal(size=30), rng.normal(size=30)
+    slight = Pair(
+        "a", "b", left - left.mean() + 0.62, right - right.mean()
+    )  # a little more than its own interval allows
+    answers = {needed: less([slight, *many], needed=needed)[0].answer for needed in ("all", "any", "number")}
+    assert answers == {"all": None, "any": False, "number": None}
+
+
+def test_an_interval_found_again_is_that_of_the_same_differences_and_level():
+    rng = np.random.default_rng(6)
+    a, b, c = (Pair(name, "0", np.zeros(20), rng.normal(size=20)) for name in "abc")
+    alone, together = less([a])[0], less([a, b])[0]
+    assert (together.low, together.high) == (alone.low, alone.high) == alone.shared
+    assert together.shared[0] < alone.low < alone.high < together.shared[1]  # of two sentences, each is asked for more
+    assert less([b, c, a])[2].shared == less([a, b, c])[0].shared
+
+
+def test_margins_are_relative_to_the_left():
+    hundred = np.full(20, 100.0)
+    assert less([Pair("a", "b", hundred, hundred + 9)], margin=0.1)[0].answer is False
+    assert less([Pair("a", "b", hundred, hundred + 11)], margin=0.1)[0].answer is True
+    assert equal([Pair("a", "b", hundred, hundred + 9)], margin=0.1)[0].answer is True
+    assert equal([Pair("a", "b", hundred, hundred + 11)], margin=0.1)[0].answer is False
+
+
+@pytest.mark.parametrize(("share", "answer"), [(-0.2, False), (-0.1, None), (-0.05, True), (0.05, True), (0.1, None)])
+def test_equal_looks_at_both_sides(share, answer):
+    left = np.full(40, 100.0)
+    right = left * (1 + share) + np.random.default_rng(9).normal(0, 1, 40)
+    right += left.mean() * (1 + share) - right.mean()  # so that the mean is exactly there
+    assert equal([Pair("a", "b", left, right)], margin=0.1)[0].answer is answer

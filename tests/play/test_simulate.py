@@ -1,0 +1,464 @@
+"""``simulate``: every compiled run equals the interpreted episode with its seeds, bit for bit; its record and luck."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from examples import HOUSE, WINDOWED
+from interpreted_runs import assert_equal_runs, fitting, interpreted, is_tried
+
+import ns_mab_gym as nsb
+from ns_mab_gym import agents, rewards, theory, worlds
+from ns_mab_gym.agents.core.arguments import DoesNotFitError, job_count, usable_cores
+from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
+from ns_mab_gym.envs import NSBanditEnv
+from ns_mab_gym.envs.bandit import streams
+from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.play.loop import BETA, draw, draw_beta, law_code
+from ns_mab_gym.play.pairing import Pairing, Recording
+from ns_mab_gym.runs import Runs
+
+every_agent = pytest.mark.parametrize("name", HOUSE)
+PAIRS = [(name, law) for law in rewards.names() for name in HOUSE if is_tried(name, law)]
+
+
+@pytest.fixture
+def players(monkeypatch) -> list[agents.Agent]:
+    """The agents that a simulation makes, in order: after it, as they stand at the end of their runs."""
+    made: list[agents.Agent] = []
+    agent_for = Pairing.agent_for
+
+    def remember(match: Pairing, known: agents.Knowledge) -> agents.Agent:
+        made.append(agent_for(match, known))
+        return made[-1]
+
+    monkeypatch.setattr(Pairing, "agent_for", remember)
+    return made
+
+
+@pytest.mark.parametrize(("name", "law"), PAIRS)
+def test_compiled_equals_interpreted(name, law, players):
+    """Arms, rewards, regret, pulls and N_{i,T}, over 5 seeds and 3 000 rounds; and what the agent knows at the end."""
+    world, told = worlds.Abrupt(horizon=3_000), fitting(name, law)
+    kwargs = {"runs": 5, "seed": 11, "env_kwargs": {"reward": law}, "agent_kwargs": told, "n_jobs": 1}
+    runs = nsb.simulate(world, name, record="all", **kwargs)
+    assert runs.arms.shape == runs.rewards.shape == (5, 3_000)
+    for r, player in enumerate(players[-5:]):
+        played, agent = interpreted(world, law, name, runs.seeds[r], **told)
+        assert_equal_runs(runs, r, played)
+        saved, other = agent.state_dict(), player.state_dict()
+        assert saved.keys() == other.keys()
+        for key in saved:  # parameters, memory, and where the generator stands
+            np.testing.assert_array_equal(saved[key], other[key], err_msg=key)
+
+
+@pytest.mark.parametrize("name", WINDOWED)
+@pytest.mark.parametrize("window", [1, 3, 10, 60, 999, 1_000, 5_000])
+def test_compiled_equals_interpreted_for_several_windows(name, window):
+    """Shorter than K, equal to K, around the horizon, beyond it."""
+    world, law = worlds.Abrupt(horizon=1_000), "gaussian" if agents.kind(name).accepts == "real" else "bernoulli"
+    kwargs = {"window": window}
+    runs = nsb.simulate(world, name, runs=2, seed=3, env_kwargs={"reward": law}, agent_kwargs=kwargs, record="all")
+    for r in range(2):
+        assert_equal_runs(runs, r, interpreted(world, law, name, runs.seeds[r], window=window)[0])
+
+
+@every_agent
+def test_a_random_world_and_tuning_for_each_instance(name):
+    """Each run has its own instance, and an agent given by name is tuned from what is true of that instance."""
+    world = worlds.Piecewise(horizon=600, n_arms=4, changes=3)
+    runs = nsb.simulate(world, name, runs=3, seed=5, record="all")
+    for r in range(3):
+        played, agent = interpreted(world, "bernoulli", name, runs.seeds[r])
+        assert_equal_runs(runs, r, played)
+        assert runs.parameters[r] == {k: v for k, v in agent.parameters.items() if k != "means"}
+
+
+def test_tuning_differs_from_instance_to_instance():
+    runs = nsb.simulate(worlds.Piecewise(horizon=600, n_arms=4), "rexp3", runs=4, seed=5)
+    batches = []
+    for env_seed, _ in runs.seeds:
+        env = NSBanditEnv(worlds.Piecewise(horizon=600, n_arms=4))
+        env.reset(seed=env_seed)
+        variation = np.abs(np.diff(env.means, axis=0)).max(axis=1).sum()
+        batches.append(int(np.ceil((4 * np.log(4)) ** (1 / 3) * (600 / variation) ** (2 / 3))))
+    assert [p["batch"] for p in runs.parameters] == batches
+    assert len(set(batches)) > 1
+
+
+def test_the_authors_sigma_tunes_on_smooth_worlds():
+    """1585 for σ = 1e-4, although no mean moves by more than 0.45 σ per round; and 252 for σ = 1e-3."""
+    runs = nsb.simulate("NSBandit-Smooth-v0", "sw-kl-ucb", runs=1, env_kwargs={"horizon": 2_000})
+    assert runs.parameters[0]["window"] == 1585
+    runs = nsb.simulate("NSBandit-SmoothFast-v0", "sw-kl-ucb", runs=1, env_kwargs={"horizon": 2_000})
+    assert runs.parameters[0]["window"] == 252
+
+
+@pytest.mark.parametrize(("scale", "gamma"), [(0.5, 1.0), (1.0, 0.25)])
+def test_the_laws_scale_tunes_gamma_swgts(scale, gamma):
+    kwargs = {"horizon": 50, "reward": "gaussian", "scale": scale}
+    assert nsb.simulate("NSBandit-Abrupt-v0", "gamma-swgts", runs=1, env_kwargs=kwargs).parameters[0]["gamma"] == gamma
+
+
+# The luck of a run.
+
+
+every_law = pytest.mark.parametrize("law", rewards.names())
+
+
+@pytest.mark.parametrize("name", ["beta-swts", "ser4", "oracle"])
+@pytest.mark.parametrize("world", [worlds.Abrupt(horizon=700), worlds.RandomWalk(horizon=700)], ids=lambda w: w.name)
+def test_threads_change_nothing(name, world):
+    one = nsb.simulate(world, name, runs=7, seed=2, record="all", n_jobs=1)
+    for jobs in (2, 5, None):
+        other = nsb.simulate(world, name, runs=7, seed=2, record="all", n_jobs=jobs)
+        for field in ("rounds", "regret", "pulls", "suboptimal_pulls", "arms", "rewards"):
+            np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+        assert one.seeds == other.seeds
+        assert one.parameters == other.parameters
+
+
+def test_blocks_and_prefixes_are_the_same_runs():
+    kwargs = {"seed": 9, "record": "all", "env_kwargs": {"horizon": 300}}
+    whole = nsb.simulate("NSBandit-Piecewise-v0", "beta-swts", runs=6, **kwargs)
+    first = nsb.simulate("NSBandit-Piecewise-v0", "beta-swts", runs=2, **kwargs)
+    rest = nsb.simulate("NSBandit-Piecewise-v0", "beta-swts", runs=4, first_run=2, **kwargs)
+    for field in ("regret", "pulls", "suboptimal_pulls", "arms", "rewards"):
+        np.testing.assert_array_equal(
+            getattr(whole, field), np.concatenate([getattr(first, field), getattr(rest, field)])
+        )
+    assert whole.seeds == first.seeds + rest.seeds == [seed_pair(9, r) for r in range(6)]
+    assert whole.parameters == first.parameters + rest.parameters
+
+
+def test_runs_differ():
+    runs = nsb.simulate(worlds.Abrupt(horizon=300), "ts", runs=20, seed=1, record="all")
+    assert len({row.tobytes() for row in runs.rewards}) == 20
+    assert len({row.tobytes() for row in runs.arms}) == 20
+
+
+@every_law
+def test_agents_that_share_a_seed_share_their_luck(law):
+    """In a round in which two agents play the same arm they get the same reward; Gaussian noise is the same anyway."""
+    world = worlds.Piecewise(horizon=800, n_arms=3)
+    games = [
+        nsb.simulate(
+            world, name, runs=2, seed=4, env_kwargs={"reward": law}, agent_kwargs=fitting(name, law), record="all"
+        )
+        for name in agents.names()
+        if is_tried(name, law)
+    ]
+    for one in games:
+        for other in games:
+            assert one.seeds == other.seeds
+            same = one.arms == other.arms
+            assert same.any()
+            np.testing.assert_array_equal(one.rewards[same], other.rewards[same])
+    if law == "gaussian":
+        env = NSBanditEnv(world)
+        for r, (env_seed, _) in enumerate(games[0].seeds):
+            env.reset(seed=env_seed)
+            noise = [g.rewards[r] - env.means[np.arange(800), g.arms[r]] for g in games]
+            np.testing.assert_allclose(noise, np.broadcast_to(noise[0], (len(games), 800)), atol=1e-12)
+
+
+def test_the_environments_luck_does_not_depend_on_the_agent():
+    """Rewards of the oracle, which draws nothing, equal those recomputed from the world's means and the seed alone."""
+    runs = nsb.simulate(worlds.Abrupt(horizon=400), "oracle", runs=3, seed=8, record="all")
+    means = worlds.Abrupt(horizon=400).means()
+    for r, (env_seed, _) in enumerate(runs.seeds):
+        _, luck = streams(np.random.default_rng(env_seed))
+        np.testing.assert_array_equal(runs.arms[r], means.argmax(axis=1))
+        np.testing.assert_array_equal(runs.rewards[r], luck.random(400) < means.max(axis=1))
+    assert not runs.regret.any()
+    assert not runs.suboptimal_pulls.any()
+
+
+# The record of a run.
+
+
+RECORDED = worlds.Abrupt(horizon=1_300)
+ENVS = [NSBanditEnv(RECORDED), gym.wrappers.RecordEpisodeStatistics(NSBanditEnv(RECORDED))]
+
+
+@pytest.mark.filterwarnings("ignore:.*generic Python loop")
+@pytest.mark.parametrize("env", ENVS, ids=["compiled", "generic"])
+def test_the_regret_after_every_round_is_that_of_the_episode(env: gym.Env[Any, Any]) -> None:
+    runs = nsb.simulate(env, "ts", runs=3, seed=4, record="regret")
+    assert runs.rounds.tolist() == list(range(1, 1_301))
+    assert runs.arms is None
+    assert runs.rewards is None
+    for row, seeds in zip(runs.regret, runs.seeds, strict=True):
+        episode = nsb.run_episode(NSBanditEnv(RECORDED), agents.TS(10), seeds)
+        np.testing.assert_array_equal(row, episode.regret)
+
+
+@pytest.mark.parametrize("env", ENVS, ids=["compiled", "generic"])
+def test_every_round_and_some_rounds_cannot_both_be_had(env: gym.Env[Any, Any]) -> None:
+    with pytest.raises(
+        ValueError, match=r'record="regret" keeps .* after every round, and rounds= chooses some .*leave'
+    ):
+        nsb.simulate(env, "ts", runs=1, record="regret", rounds=[3])
+    assert nsb.simulate(RECORDED, "ts", runs=1, record="all", rounds=[3]).rounds.tolist() == [3, 1_300]
+
+
+def test_the_words_that_exist_are_named() -> None:
+    with pytest.raises(ValueError, match="unknown record 'everything'"):
+        Recording("everything", None)
+    with pytest.raises(ValueError, match=r"unknown record 'regrets'; did you mean 'regret'"):
+        nsb.simulate(RECORDED, "ts", record="regrets")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("record", ["regret", "all"])
+def test_what_does_not_fit_into_the_memory_says_what_to_do(record: str) -> None:
+    words = rf'^record="{record}" of 1 runs of 1,000,000,000,000,000 rounds would take .* use record="curve", or'
+    with pytest.raises(DoesNotFitError, match=words):
+        Recording(record, None).blank(10**15, 2, [(0, 0)])
+
+
+def test_ties_for_the_best_arm_are_not_suboptimal() -> None:
+    runs = nsb.simulate(worlds.Stationary(mu=(0.5, 0.2, 0.5), horizon=300), "random", runs=1)
+    assert runs.suboptimal_pulls[0].tolist() == [0, runs.pulls[0, 1], 0]
+
+
+@pytest.mark.parametrize("name", ["random", "oracle"])
+def test_a_curve_keeps_nothing_of_the_size_of_runs_times_rounds(name: str) -> None:
+    """40 runs of 20 000 rounds, each on its own instance: the arms of all runs would take 6.4 MB, the means 64 MB."""
+    world = worlds.Piecewise(horizon=20_000, n_arms=10)
+    nsb.simulate(world, name, runs=1)
+    tracemalloc.start()
+    runs = nsb.simulate(world, name, runs=40, n_jobs=1)
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert runs.arms is None
+    assert runs.rewards is None
+    assert kept < 1e6
+    assert peak < 10e6
+
+
+GIVEN = {"env_kwargs": {"horizon": 600}, "runs": 2, "seed": 3}
+
+
+def test_the_regret_after_a_round_is_that_of_the_curve_of_all_rounds():
+    asked = [7, 8, 599, 300, 8]
+    runs = nsb.simulate("NSBandit-Abrupt-v0", "ts", rounds=asked, **GIVEN)
+    assert runs.rounds.tolist() == [7, 8, 300, 599, 600]
+    env = gym.make("NSBandit-Abrupt-v0", horizon=600)
+    for run, seeds in enumerate(runs.seeds):
+        episode = nsb.run_episode(env, agents.TS(10), seed=seeds)
+        assert np.array_equal(episode.regret[runs.rounds - 1], runs.regret[run])
+
+
+@pytest.mark.filterwarnings("ignore:.*generic Python loop")
+def test_the_generic_loop_keeps_the_same_rounds():
+    class Mine(agents.TS):
+        """Without a compiled form of its own."""
+
+        def act(self, *args, **kwargs):
+            return super().act(*args, **kwargs)
+
+    slow = nsb.simulate("NSBandit-Abrupt-v0", Mine(10), rounds=[50, 123], **GIVEN)
+    fast = nsb.simulate("NSBandit-Abrupt-v0", agents.TS(10), rounds=[50, 123], **GIVEN)
+    assert np.array_equal(slow.rounds, fast.rounds)
+    assert np.array_equal(slow.regret, fast.regret)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [([601], "between 1 and the horizon, 600; got 601"), ([0], "each of rounds must be .*got 0"), ([1.5], "got 1.5")],
+)
+def test_rounds_that_are_not_there_are_refused(rounds, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        nsb.simulate("NSBandit-Abrupt-v0", "ts", rounds=rounds, **GIVEN)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 499, 500, 501, 1_234])
+def test_the_rounds_of_a_curve(horizon):
+    """At most 500, rising, the last of them T; all of them where T is no more."""
+    runs = nsb.simulate(worlds.Stationary(mu=(0.2, 0.5), horizon=horizon), "random", runs=2)
+    assert runs.rounds[-1] == horizon
+    assert len(runs.rounds) == min(horizon, 500)
+    assert (np.diff(runs.rounds) > 0).all()
+    assert runs.rounds[0] >= 1
+    assert runs.regret.shape == (2, len(runs.rounds))
+    np.testing.assert_allclose(runs.regret[:, -1], 0.3 * runs.pulls[:, 0], rtol=1e-12)
+    np.testing.assert_array_equal(runs.pulls[:, 0], runs.suboptimal_pulls[:, 0])
+    assert runs.seconds > 0
+
+
+# Arguments and defaults.
+
+
+def test_what_a_simulation_takes():
+    """An id, a world or an environment; a name or an agent: the same runs."""
+    world = worlds.Abrupt(horizon=250)
+    expected = nsb.simulate(world, "sw-ucb", runs=3, seed=6, record="all")
+    window = agents.make("sw-ucb", 10, 250).window
+    for env in ("NSBandit-Abrupt-v0", world, gym.make("NSBandit-Abrupt-v0", horizon=250), NSBanditEnv(world)):
+        for agent in ("sw-ucb", agents.SWUCB(10, window=window)):
+            kwargs = {"horizon": 250} if env == "NSBandit-Abrupt-v0" else {}
+            runs = nsb.simulate(env, agent, runs=3, seed=6, record="all", env_kwargs=kwargs)
+            np.testing.assert_array_equal(runs.arms, expected.arms)
+            np.testing.assert_array_equal(runs.rewards, expected.rewards)
+            assert runs.parameters == expected.parameters
+
+
+@every_agent
+def test_an_agent_object_is_left_alone(name):
+    """It is cloned for every run: what it knew stays, and does not leak into the runs."""
+    world = worlds.Abrupt(horizon=200)
+    agent = agents.make(name, knowledge=theory.knowledge(world.means()))
+    expected = nsb.simulate(world, agent, runs=2, seed=1, record="all")
+    agent.reset(seed=3)
+    for _ in range(50):
+        agent.observe(agent.act(), 1.0)
+    before = agent.state_dict()
+    again = nsb.simulate(world, agent, runs=2, seed=1, record="all")
+    np.testing.assert_array_equal(expected.arms, again.arms)
+    for key, value in agent.state_dict().items():
+        np.testing.assert_array_equal(value, before[key])
+
+
+def test_an_environment_that_was_given_means_forgets_them_as_an_episode_does():
+    """reset(options={"means": …}) is for one episode: the next reset plays the world again."""
+    world = worlds.Stationary(mu=(0.2, 0.8), horizon=100)
+    env = NSBanditEnv(world)
+    env.reset(seed=0, options={"means": np.tile([0.9, 0.1], (100, 1))})
+    runs = nsb.simulate(env, "oracle", runs=1, seed=0, record="all")
+    assert (runs.arms == 1).all()
+    played = nsb.run_episode(env, agents.Oracle(2, means=world.means()), runs.seeds[0])
+    np.testing.assert_array_equal(runs.rewards[0], played.rewards)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"agent": "beta-swtz"}, ValueError, r"unknown agent 'beta-swtz'; did you mean 'beta-swts'\?"),
+        (
+            {"agent_kwargs": {"windw": 3}},
+            TypeError,
+            r"agent 'beta-swts' has no parameter 'windw'; did you mean 'window'",
+        ),
+        ({"agent_kwargs": {"window": 0}}, ValueError, "window must be a positive integer, got 0; the paper suggests"),
+        (
+            {"agent": agents.TS(10), "agent_kwargs": {"binarize": True}},
+            TypeError,
+            "agent_kwargs go with an agent given",
+        ),
+        ({"agent": agents.TS(3)}, ValueError, "the agent was made for 3 arms, the environment has 10"),
+        (
+            {"env": NSBanditEnv(horizon=5), "env_kwargs": {"horizon": 9}},
+            TypeError,
+            "env_kwargs go with an id or a world",
+        ),
+        ({"env": 3}, TypeError, "env must be an id .*; got 3"),
+        ({"env": "NSBandit-Abrubt-v0"}, ValueError, "did you mean 'NSBandit-Abrupt-v0'"),
+        ({"env_kwargs": {"horizn": 9}}, TypeError, r"has no parameter 'horizn'; did you mean 'horizon'\?"),
+        ({"runs": 0}, ValueError, "runs must be a positive integer, got 0"),
+        ({"runs": 2.0}, TypeError, "runs must be a positive integer, got 2.0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be a positive integer, got 0; -1 means all cores"),
+        ({"seed": -1}, ValueError, "seed must be an integer of at least 0, got -1"),
+        ({"first_run": -1}, ValueError, "first_run must be an integer of at least 0, got -1"),
+        ({"record": "al"}, ValueError, r"unknown record 'al'; did you mean 'all'\?"),
+        (
+            {"env_kwargs": {"horizon": 50, "reward": "gaussian"}},
+            UnsuitableRewardsError,
+            r"beta-swts takes rewards that are 0 or 1, got rewards in \[-inf, inf\]; use gamma-swgts, .*binarize=True",
+        ),
+        (
+            {"env": worlds.Piecewise(horizon=50), "env_kwargs": {"reward": "beta"}},
+            UnsuitableRewardsError,
+            r"beta-swts takes rewards that are 0 or 1, got rewards in \[0, 1\]; use gamma-swgts, .* or binarize=True",
+        ),
+        (
+            {"agent": agents.KLUCB(10), "env_kwargs": {"horizon": 50, "reward": "gaussian"}},
+            UnsuitableRewardsError,
+            r"kl-ucb takes rewards in \[0, 1\], got rewards in \[-inf, inf\]",
+        ),
+    ],
+)
+def test_bad_input(arguments, error, words):
+    given = {"env": "NSBandit-Abrupt-v0", "agent": "beta-swts", "runs": 1} | arguments
+    with pytest.raises(error, match=words):
+        nsb.simulate(**given)
+
+
+def test_fifty_runs_from_seed_0() -> None:
+    runs = nsb.simulate(worlds.Abrupt(horizon=40), "random")
+    assert runs.seeds == [seed_pair(0, run) for run in range(50)]
+    assert runs.regret.shape == (50, 40)
+    assert runs.arms is runs.rewards is None
+
+
+@pytest.mark.parametrize(("given", "expected"), [(1, 1), (1_000, 1_000), (np.int64(3), 3), (None, 5), (-1, 5)])
+def test_what_is_allowed(given: Any, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(5)), raising=False)
+    assert job_count(given) == expected
+
+
+@pytest.mark.parametrize("given", [0, -2, 1.5, 2.0, True, False, np.True_, "two", "2", [2]], ids=repr)
+def test_what_is_refused_before_anything_is_done(given: Any) -> None:
+    with pytest.raises(
+        (TypeError, ValueError), match=r"n_jobs must be a positive integer, got .*; (-1 means all cores|write 2)$"
+    ):
+        job_count(given)
+    with pytest.raises((TypeError, ValueError), match="n_jobs must be a positive integer"):
+        nsb.simulate("no such world", "no such agent", n_jobs=given)
+
+
+def test_the_cores_that_are_granted_count_where_the_system_tells_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 7}, raising=False)
+    assert usable_cores() == 2
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert usable_cores() == 64
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert usable_cores() == 1
+
+
+class Fixed:
+    """A generator whose next number is known."""
+
+    def __init__(self, luck: float) -> None:
+        self.luck = luck
+
+    def random(self) -> float:
+        return self.luck
+
+    def standard_normal(self) -> float:
+        return self.luck
+
+
+@pytest.mark.parametrize("law", [rewards.Bernoulli(), rewards.Gaussian(scale=0.3), rewards.Beta(concentration=3.0)])
+@pytest.mark.parametrize("mu", [0.0, 0.25, 0.5, 1.0])
+@pytest.mark.parametrize("luck", [0.0, 0.25, 0.5, 1 - 2**-53])
+def test_a_draw_equals_the_reward_of_the_law(law: rewards.Law, mu: float, luck: float) -> None:
+    code = law_code(law)
+    assert code is not None
+    drawn = draw_beta(code[1], mu, Fixed(luck)) if code[0] == BETA else draw(*code, mu, Fixed(luck))  # type: ignore[arg-type]
+    assert drawn == law.reward(mu, luck)
+
+
+def record(rounds: list[int], regret: list[list[float]]) -> Runs:
+    none = np.zeros((len(regret), 2), np.int64)
+    pairs = [(0, 0) for _ in regret]
+    return Runs(np.array(rounds), np.array(regret), none, none, pairs, [{} for _ in regret], 0.0)
+
+
+@pytest.mark.parametrize("round_", [0, 3, 10, 12.5, 20, 31, 40])
+def test_regret_at_a_round_is_interpolated_from_nought_at_the_start(round_):
+    runs = record([10, 20, 40], [[1.0, 5.0, 6.0], [0.0, 2.0, 8.0]])
+    expected = [np.interp(round_, [0, 10, 20, 40], [0.0, *row]) for row in runs.regret]
+    np.testing.assert_allclose(runs.at(round_), expected, rtol=1e-14)
+    np.testing.assert_allclose(runs.between(round_, 40), runs.final - expected, rtol=1e-14)
+
+
+def test_an_episode_of_one_round():
+    runs = record([1], [[0.25]])
+    assert (runs.horizon, runs.steps, len(runs)) == (1, 1, 1)
+    assert [runs.at(0)[0], runs.at(1)[0], runs.final[0]] == [0.0, 0.25, 0.25]

@@ -1,0 +1,217 @@
+"""Whoever computes, threads, processes or a cluster: the same results, and none is lost when others die."""
+
+import os
+import signal
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from clusters import Cluster
+from quiet_progress import Quiet
+
+import ns_mab_gym as nsb
+from ns_mab_gym.cli import studies
+from ns_mab_gym.code_version import code_versions
+from ns_mab_gym.parallel import ExecutorLostError, UnfitWorkerError, executor
+from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies.runner import run
+from ns_mab_gym.studies.store import Store
+from ns_mab_gym.studies.study import Experiment, Study
+from ns_mab_gym.studies.units import units_of
+
+pytest.importorskip("distributed")
+AGENTS = ("beta-swts", "sw-ucb", "glr-ts")
+OWN = """
+class Mine:
+    def __init__(self, n_arms):
+        self.n_arms = n_arms
+    def reset(self, seed=None):
+        pass
+    def act(self, observation=None):
+        return CHOICE
+    def observe(self, arm, reward):
+        pass
+"""
+
+
+def study_of(*agents, runs=60, horizon=300):
+    worlds = (
+        WorldSpec.of("NSBandit-Abrupt-v0", horizon=horizon),
+        WorldSpec.of("piecewise", horizon=horizon, n_arms=3, changes=2),
+    )
+    return Study("test", (Experiment(worlds=worlds, agents=tuple(map(AgentSpec.of, agents)), runs=runs),))
+
+
+def results_in(folder, study):
+    """The runs of every unit of a study in a folder, all of which must be there."""
+    with Store(folder, code_versions(print)) as store:
+        units = units_of(study)
+        assert store.missing(units) == []
+        return {(unit.world, unit.agent, unit.first_run): store.load(unit) for unit in units}
+
+
+def assert_same(found, expected):
+    assert found.keys() == expected.keys()
+    for unit, runs in expected.items():
+        assert np.array_equal(found[unit].regret, runs.regret), unit
+        assert np.array_equal(found[unit].pulls, runs.pulls)
+        assert found[unit].seeds == runs.seeds
+        assert found[unit].parameters == runs.parameters
+        assert (found[unit].alarms is None) == (runs.alarms is None)
+        if runs.alarms is not None:
+            assert all(map(np.array_equal, found[unit].alarms, runs.alarms))
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """What one thread of this process computes."""
+    folder, study = tmp_path_factory.mktemp("expected") / "out", study_of(*AGENTS)
+    with Store(folder, code_versions(print)) as store:
+        run(study, store, nsb.simulate, Quiet(), n_jobs=1)
+    return results_in(folder, study)
+
+
+class Acting(Quiet):
+    """A progress that calls a function, once, when so many units are there."""
+
+    def __init__(self, after, then):
+        super().__init__()
+        self.after, self.then = after, then
+
+    def advance(self, units, steps):
+        before = self.done
+        super().advance(units, steps)
+        if before < self.after <= self.done:
+            self.then()
+
+
+@pytest.mark.parametrize("name", ["threads", "processes", "dask"])
+def test_the_results_are_those_of_one_thread_also_if_a_worker_is_killed(name, expected, tmp_path, request):
+    """A user's process is killed from outside, in the middle of the work."""
+    study = study_of(*AGENTS)
+    pool = request.getfixturevalue("dask_pool") if name == "dask" else executor(name, 2)
+
+    def kill():
+        if name == "dask":
+            os.kill(next(iter(pool.client.run(os.getpid).values())), signal.SIGKILL)
+        elif name == "processes":
+            os.kill(next(iter(pool._executor._processes)), signal.SIGKILL)
+
+    with Store(tmp_path / "out", code_versions(print)) as store, nullcontext() if name == "dask" else pool:
+        progress = Acting(4, kill)
+        outcome = run(study, store, nsb.simulate, progress, pool=pool)
+        assert (len(outcome.computed), outcome.failures, progress.done) == (len(expected), (), len(expected))
+        assert outcome.computed_steps == sum(runs.steps for runs in expected.values())
+        assert run(study, store, nsb.simulate, Quiet(), pool=pool).computed == ()
+    assert_same(results_in(tmp_path / "out", study), expected)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_killed_loses_nothing_and_the_same_command_goes_on(dask_pool, expected, tmp_path):
+    study = study_of(*AGENTS)
+    cluster = Cluster(tmp_path / "cluster")
+    cluster.add_worker()
+    try:
+        with Store(tmp_path / "out", code_versions(print)) as store:
+            with (
+                executor("dask", scheduler=cluster.address) as pool,
+                pytest.raises(ExecutorLostError, match="is gone; what is computed is stored: the same command goes on"),
+            ):
+                run(study, store, nsb.simulate, Acting(4, cluster.scheduler.kill), pool=pool)
+            left = len(store.missing(units_of(study)))
+            assert 0 < left <= len(expected) - 4
+            assert len(run(study, store, nsb.simulate, Quiet(), pool=dask_pool).computed) == left
+    finally:
+        cluster.close()
+    assert_same(results_in(tmp_path / "out", study), expected)
+
+
+@pytest.fixture
+def own_agent(tmp_path, monkeypatch):
+    """The name of a module with an agent of a user's, here; and a folder with another version of it."""
+    name = f"mine_{abs(hash(tmp_path))}"
+    other = tmp_path / "other"
+    other.mkdir()
+    (tmp_path / f"{name}.py").write_text(OWN.replace("CHOICE", "0"))
+    (other / f"{name}.py").write_text(OWN.replace("CHOICE", "1"))
+    monkeypatch.syspath_prepend(tmp_path)
+    return name, other
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*no compiled form")
+def test_workers_that_lack_the_users_code_or_have_another_are_refused(own_agent, tmp_path):
+    """One that has none, one that has another version; and one that comes later, when others have begun."""
+    name, other = own_agent
+    study = study_of(f"{name}:Mine", runs=400, horizon=2_000)
+    cluster = Cluster(tmp_path / "cluster")
+
+    def refusal(path, progress):
+        cluster.add_worker(path)
+        with executor("dask", scheduler=cluster.address) as pool, pytest.raises(UnfitWorkerError) as caught:
+            run(study, store, nsb.simulate, progress, pool=pool)
+        assert "the worker tcp://" in str(caught.value)
+        cluster.workers[0].kill()
+        return str(caught.value)
+
+    try:
+        with Store(tmp_path / "out", code_versions(print)) as store:
+            assert f"no module {name} " in refusal(None, Quiet())
+            assert store.missing(units_of(study)) == units_of(study)
+        cluster.close()
+        cluster = Cluster(tmp_path / "second")
+        with Store(tmp_path / "out", code_versions(print)) as store:
+            late = Acting(1, lambda: cluster.add_worker(other))
+            assert f"another version of the code of {name}" in refusal(tmp_path, late)
+            stored = [store.load(unit) for unit in units_of(study) if store.has(unit)]
+            assert stored
+            assert all((runs.pulls[:, 1] == 0).all() for runs in stored)  # none of the other version
+    finally:
+        cluster.close()
+
+
+def test_a_command_gives_the_same_table_with_every_executor(tmp_path, capsys):
+    import pyarrow.parquet as pq
+
+    command = ["--env", "piecewise:horizon=200,n_arms=3", "--agents", "ts", "random", "--runs", "30"]
+    tables = {}
+    for name in ("threads", "processes", "dask"):
+        out = tmp_path / name
+        assert studies.evaluate([*command, "--executor", name, "--jobs", "2", "--out", str(out)]) == 0
+        tables[name] = pq.read_table(out / "table.parquet")
+    assert tables["threads"].equals(tables["processes"])
+    assert tables["threads"].equals(tables["dask"])
+    assert "dashboard at http://127.0.0.1:" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore:.*no compiled form")
+def test_a_unit_that_fails_is_named_and_the_rest_is_done(own_agent, tmp_path, capsys):
+    name, _ = own_agent
+    (tmp_path / f"{name}.py").write_text(OWN.replace("return CHOICE", "raise LookupError('no idea')"))
+    out = tmp_path / "out"
+    command = ["--env", "piecewise:horizon=200,n_arms=3", "--agents", f"{name}:Mine", "ts", "--runs", "30"]
+    assert studies.evaluate([*command, "--out", str(out), "--retries", "1"]) == 1
+    said = capsys.readouterr()
+    last = said.err.splitlines()[-1]
+    assert last.startswith("evaluate: error: 2 of the units failed, such as ")
+    assert f"{name}:Mine on piecewise:horizon=200,n_arms=3, runs " in last
+    assert f"LookupError: no idea ({name}.py, line " in last
+    assert "(2 attempts)" in last
+    assert "failures.txt" in last
+    assert "Traceback" in (out / "failures.txt").read_text()
+    assert (out / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--executor", "clouds"], "invalid choice: 'clouds'"),
+        (["--executor", "threads", "--scheduler", "tcp://127.0.0.1:1"], "--scheduler is for --executor dask"),
+        (["--retries", "-1"], "must be an integer of at least 0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_before_anything_is_computed(options, words, tmp_path, capsys):
+    command = ["--env", "stationary:horizon=200", "--agents", "ts", "--runs", "3", "--out", str(tmp_path / "out")]
+    assert studies.evaluate([*command, *options]) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,200 @@
+"""Runs are read when they are asked for, once by whoever goes world by world, and few of them are held."""
+
+import gc
+import threading
+import weakref
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from single_version import v1
+from stored_runs import save
+
+from ns_mab_gym.leaderboard import page as board
+from ns_mab_gym.leaderboard.plan import chosen_worlds, plan_of, zoo_and
+from ns_mab_gym.leaderboard.ranks import divisions_of
+from ns_mab_gym.report import pipeline as pipelines
+from ns_mab_gym.report.pipeline import Pipeline
+from ns_mab_gym.runs import Runs
+from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies.results import KeptRuns, LabelledRuns, MissingRunsError, collect
+from ns_mab_gym.studies.runner import compute, load, run, until_whole
+from ns_mab_gym.studies.store import Store, StoreError
+from ns_mab_gym.studies.study import Experiment, Study
+from ns_mab_gym.studies.units import units_of
+
+
+class Reader:
+    """Makes runs of about 100 kB each; knows what was asked for, and how many of them somebody holds."""
+
+    def __init__(self):
+        self.asked, self.alive, self.most = Counter(), weakref.WeakSet(), 0
+
+    def __call__(self, world, agent):
+        self.asked[world, agent] += 1
+        found = Runs(np.array([1]), np.zeros((100, 1)), *[np.zeros((100, 1), int)] * 2, [(0, 0)] * 100, [{}] * 100, 0.1)
+        self.alive.add(found)
+        self.most = max(self.most, len(self.alive))
+        return found
+
+
+LABELS = {f"world {number}": ["a", "b", "c"] for number in range(10)}
+
+
+@pytest.mark.parametrize(("room", "held"), [(0, 3), (350_000, 6), (10**9, 30)])
+def test_whoever_goes_world_by_world_reads_everything_once_and_holds_what_there_is_room_for(room, held):
+    """Of 10 worlds with 3 times 100 kB: the world in hand, and one more in 350 kB."""
+    reader = Reader()
+    kept = KeptRuns(LABELS, reader, room)
+    for world in kept:
+        for _ in range(3):
+            assert len([runs.final for runs in kept[world].values()]) == 3
+    assert set(reader.asked.values()) == {1}
+    assert len(reader.asked) == 30
+    assert held <= reader.most <= held + 3  # the worlds that make room go while the next one is read
+
+
+def test_the_world_that_was_asked_for_longest_ago_makes_room():
+    reader = Reader()
+    kept = KeptRuns(LABELS, reader, 350_000)
+    for world in ("world 0", "world 1", "world 0", "world 2", "world 0"):
+        list(kept[world].values())
+    assert all(reader.asked["world 0", agent] == 1 for agent in "abc")
+    list(kept["world 1"].values())
+    assert all(reader.asked["world 1", agent] == 2 for agent in "abc")
+
+
+def test_labels_are_known_without_reading():
+    reader = Reader()
+    kept = KeptRuns(LABELS, reader)
+    assert list(kept) == list(LABELS)
+    assert (len(kept), len(kept["world 1"]), list(kept["world 1"])) == (10, 3, ["a", "b", "c"])
+    assert "a" in kept["world 1"]
+    assert "d" not in kept["world 1"]
+    gaps = LabelledRuns(["a", "b", "d"], kept["world 1"].__getitem__, missing=["d"])
+    assert "d" in gaps
+    assert reader.asked == {}
+    assert len(gaps["a"]) == 100
+    for missing in (lambda: kept["nowhere"], lambda: kept["world 1"]["d"], lambda: gaps["d"]):
+        with pytest.raises(MissingRunsError):
+            missing()
+
+
+def test_threads_that_ask_at_once_get_the_same():
+    reader = Reader()
+    kept, found = KeptRuns(LABELS, reader, 10**9), []
+    started = threading.Barrier(4, timeout=30)
+
+    def ask():
+        started.wait()
+        found.append([kept[world][agent] for world in LABELS for agent in "abc"])
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(reader.asked.values()) == {1}
+    assert all(len({id(each) for each in same}) == 1 for same in zip(*found, strict=True))
+
+
+def test_blocks_that_cannot_be_joined_are_dropped_and_computed_by_the_next_run(tmp_path, study, engine, progress):
+    told = []
+    with Store(tmp_path / "out", v1, told.append) as store:
+        run(study, store, engine, progress)
+        first = units_of(study)[0]
+        other = compute(first, engine, None)
+        save(store, first, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
+        engine.calls.clear()
+        results = collect(study, partial(load, store), store.reject)
+        with pytest.raises(StoreError, match=r"of ts on .* does not fit together.*the same command computes all of it"):
+            results.curves["abrupt"]["ts"]
+        assert len(told) == 3
+        assert all("does not fit the other runs" in line for line in told)
+        assert len(results.curves["abrupt"]["short"]) == 60  # others are not touched
+        run(study, store, engine, progress)
+        assert len(engine.calls) == 3  # the blocks of this agent on this world
+        assert len(results.curves["abrupt"]["ts"]) == 60
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["all stored", "others computed now"])
+def test_the_command_goes_on_until_all_blocks_fit(tmp_path, study, engine, progress, told, together):
+    """Each is a result by itself; joined, the rounds of one would be taken for those of the other."""
+    first, other = units_of(study)[0], compute(units_of(study)[0], engine, None)
+
+    def read():
+        run(study, store, engine, progress)
+        curves = collect(study, partial(load, store), store.reject).curves
+        return {(world, agent): runs.regret.tolist() for world in curves for agent, runs in curves[world].items()}
+
+    with Store(tmp_path / "whole", v1) as store:
+        whole = read()
+    with Store(tmp_path / "fit", v1, told.append) as store:
+        if together:
+            run(study, store, engine, progress)
+        save(store, first, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
+        engine.calls.clear()
+        assert until_whole(read, told.append) == whole
+        assert len(engine.calls) == (3 if together else 18 - 1 + 3)  # the blocks of this agent on this world
+    assert [line.endswith("computing it again") for line in told] == [False] * 3 + [True]
+    assert all("does not fit" in line for line in told)
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Counts the blocks that a pipeline or a leaderboard loads, and how many of them are held at once."""
+    alive, most = weakref.WeakSet(), [0, 0]
+
+    def noting(store, unit):
+        block = load(store, unit)
+        alive.add(block)
+        most[:] = max(most[0], len(alive)), most[1] + 1
+        return block
+
+    monkeypatch.setattr(pipelines, "load", noting)
+    monkeypatch.setattr(board, "load", noting)
+    return most
+
+
+def test_a_pipeline_holds_the_runs_of_few_units(tmp_path, engine, loaded, monkeypatch):
+    """20 worlds, 2 agents, 3 blocks each. Of joined runs, those of one world are held here, and some by a figure."""
+    joined, most = weakref.WeakSet(), [0]
+    read = pipelines.collect
+
+    def noting(study, *arguments):
+        found = read(study, *arguments)
+        inner = found.curves._read
+
+        def counted(world, agent):
+            runs = inner(world, agent)
+            joined.add(runs)
+            most[0] = max(most[0], len(joined))
+            return runs
+
+        found.curves._read, found.curves._room = counted, 0
+        return found
+
+    monkeypatch.setattr(pipelines, "collect", noting)
+    worlds = tuple(WorldSpec.of("NSBandit-Abrupt-v0", label=f"w{n}", horizon=1_000 + n) for n in range(20))
+    agents = (AgentSpec.of("ts"), AgentSpec.of("random"))
+    Pipeline(Study("many", (Experiment(worlds=worlds, agents=agents, runs=60),)), tmp_path / "out", engine, 1).run()
+    gc.collect()
+    assert loaded[1] >= 2 * 120  # the tables and the figures at least
+    assert loaded[0] <= 12  # blocks being joined, here and in the thread of the figures
+    assert most[0] <= 12  # of 40
+    assert not joined
+
+
+def test_a_leaderboard_holds_final_regrets_alone(tmp_path, engine, loaded, monkeypatch):
+    monkeypatch.setattr(board, "draw_board", lambda standings, folder: {})
+    contestants = [each for each in zoo_and() if each.label in ("ts", "ucb1", "sw-ucb", "random", "oracle-restart")]
+    plan = plan_of(chosen_worlds(["random phases", "random walks"], quick=True), contestants)
+    board.Leaderboard(plan, tmp_path / "out", engine, 1).run()
+    assert loaded[1] == len(units_of(plan.study()))  # one pass
+    assert loaded[0] <= 4
+    divisions, totals = divisions_of(plan, collect(plan.study(), lambda unit: compute(unit, engine, None)))
+    assert {each.name for each in divisions} == {"informed", "blind"}
+    assert all(final.base is None for each in divisions for final in (*each.finals.values(), *each.references.values()))
+    assert totals.steps == sum(1_000 * unit.runs for unit in units_of(plan.study()))

@@ -1,0 +1,61 @@
+"""Two small studies from beginning to end: their verdicts, tables and ranks, as they were stored.
+
+A change that means to change no number leaves them as they are; one that means to, says so in the changelog and stores
+them anew: ``python tests/test_golden_studies.py``. Numbers count to ten digits, and the seconds that a run took do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import ns_mab_gym as nsb
+from ns_mab_gym.cli.entry import main
+from ns_mab_gym.paper.study import paper_pipeline
+
+FILE = Path(__file__).parent / "data" / "studies.json"
+
+
+def digest(text: str) -> str:
+    """The hash of a text in which numbers have ten digits."""
+    rounded = re.sub(r"-?\d+\.\d+(?:e-?\d+)?", lambda number: f"{float(number[0]):.10g}", text)
+    return hashlib.sha256(rounded.encode()).hexdigest()
+
+
+def without_seconds(text: str) -> str:
+    """A table without the column of the seconds that each row took."""
+    rows = [{key: row[key] for key in row if key != "engine_seconds"} for row in csv.DictReader(io.StringIO(text))]
+    return "\n".join(map(str, rows))
+
+
+def paper(folder: Path) -> dict[str, str]:
+    """The paper's study at T = 2,000 with 12 runs."""
+    paper_pipeline(folder, nsb.simulate, runs=12, horizon=2_000, judged=True).run()
+    claims, summary = (folder / name for name in ("claims.json", "summary.csv"))
+    return {"claims.json": digest(claims.read_text()), "summary.csv": digest(without_seconds(summary.read_text()))}
+
+
+def leaderboard(folder: Path) -> dict[str, str]:
+    """The quick leaderboard with 4 runs."""
+    assert main(["leaderboard", "--quick", "--runs", "4", "--out", str(folder)]) == 0
+    return {"leaderboard.csv": digest((folder / "leaderboard.csv").read_text())}
+
+
+@pytest.mark.parametrize("study", [paper, leaderboard])
+def test_the_numbers_of_a_study_are_what_they_were(study, tmp_path):
+    stored = json.loads(FILE.read_text())
+    found = study(tmp_path / "results")
+    assert found == {name: stored[name] for name in found}
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        FILE.write_text(json.dumps(paper(Path(folder, "p")) | leaderboard(Path(folder, "l")), indent=1) + "\n")

@@ -1,0 +1,46 @@
+"""Theory beside measurement: what the windows of a grid cost when played."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ns_mab_gym import theory
+from ns_mab_gym.tuning import windows
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    calm = np.tile([0.9, 0.2, 0.1], (300, 1))
+    return windows.compare_windows(np.concatenate([calm, calm[:, ::-1]]), runs=3, ratio=4)
+
+
+def test_a_comparison_says_what_the_recommendation_loses(comparison):
+    regret = comparison.measured.regret.mean(axis=1)
+    by_window = dict(zip(comparison.measured.windows, regret, strict=True))
+    assert by_window[comparison.best] == min(by_window[tau] for tau in comparison.grid)
+    assert comparison.loss == pytest.approx(by_window[comparison.recommended.window] / by_window[comparison.best] - 1)
+    assert "the recommended window loses" in str(comparison)
+
+
+def test_measured_pulls_are_those_of_worse_arms(comparison):
+    pulls, T = comparison.measured.pulls, 600
+    assert pulls.shape == (len(comparison.measured.windows), 3)
+    assert np.all(pulls >= 0)
+    assert np.all(pulls.sum(axis=1) <= T)
+    # Arm 1 is never the best, arm 0 in half of the rounds: regret follows from the pulls of each.
+    loss = np.array([0.8, 0.7, 0.8])
+    np.testing.assert_allclose(pulls @ loss, comparison.measured.regret.mean(axis=1))
+
+
+def test_only_bernoulli_means_are_played():
+    with pytest.raises(theory.AssumptionError, match="Assumption 1"):
+        windows.measure([[2.0, 0.1]] * 5, [2], "gamma-swgts")
+
+
+def test_where_all_arms_are_alike_nothing_is_lost():
+    comparison = windows.compare_windows([[0.5, 0.5]] * 50, runs=2, ratio=4)
+    assert comparison.measured.regret.max() == 0
+    assert comparison.loss == 0
+    assert math.isnan(comparison.loss_error)
+    assert "the recommended window loses +0.0%" in str(comparison)

@@ -1,0 +1,179 @@
+"""Tuning: judged on runs that chose nothing, the same on every machine if runs are counted, and honest in words."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import ns_mab_gym as nsb
+from ns_mab_gym.cli import entry
+from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.tuning.race import Candidate, WorldEvaluator, held_out_seed
+
+TWO_PHASES = np.repeat([[0.9, 0.5], [0.5, 0.9]], 300, axis=0)
+
+
+@pytest.fixture(scope="module")
+def tuned():
+    return nsb.tune(TWO_PHASES, "beta-swts", runs=400)
+
+
+def test_it_can_be_passed_as_parameters(tuned):
+    assert dict(tuned) == tuned.parameters == {"window": tuned["window"]}
+    assert len(tuned) == 1
+    assert tuned == {"window": tuned["window"]}
+    again = nsb.simulate(TWO_PHASES, "beta-swts", runs=2, agent_kwargs=tuned)
+    assert again.parameters[0]["window"] == tuned["window"]
+    assert nsb.agents.make("beta-swts", n_arms=2, **tuned).window == tuned["window"]
+
+
+def test_its_regret_is_that_of_runs_that_chose_nothing(tuned):
+    seed = held_out_seed(0)
+    fresh = nsb.simulate(TWO_PHASES, "beta-swts", runs=tuned.regret.runs, seed=seed, agent_kwargs=tuned).final
+    assert tuned.regret.mean == pytest.approx(fresh.mean())
+    formula = nsb.simulate(TWO_PHASES, "beta-swts", runs=tuned.regret.runs, seed=seed).final
+    assert tuned.formula.parameters == {"window": 247}  # 4 √(600 ln 600)
+    assert tuned.formula.regret.mean == pytest.approx(formula.mean())
+    assert tuned.formula.difference.mean == pytest.approx((formula - fresh).mean())
+
+
+def test_held_out_runs_share_no_seed_with_the_race():
+    for seed in (0, 1, 12_345):
+        training = {part for run in range(2_000) for part in seed_pair(seed, run)}
+        held_out = {part for run in range(200) for part in seed_pair(held_out_seed(seed), run)}
+        assert not training & held_out
+    evaluator = WorldEvaluator(nsb.worlds.Piecewise(horizon=50), seed=3)
+    assert not (evaluator.means(0) == evaluator.held_out().means(0)).all()
+
+
+def test_the_same_runs_give_the_same_result_with_any_number_of_threads(tuned):
+    again = nsb.tune(TWO_PHASES, "beta-swts", runs=400, n_jobs=1)
+    assert again.parameters == tuned.parameters
+    assert again.regret == tuned.regret
+    assert again.survivors == tuned.survivors
+    assert tuned.spent.runs == again.spent.runs <= 400
+
+
+def test_it_finds_a_window_that_beats_remembering_everything(tuned):
+    """A window of all 600 rounds remembers the first phase for ever; the tuned one is ahead by 6 standard errors."""
+    whole = nsb.simulate(TWO_PHASES, "beta-swts", runs=100, seed=9, agent_kwargs={"window": 600}).final
+    mine = nsb.simulate(TWO_PHASES, "beta-swts", runs=100, seed=9, agent_kwargs=tuned).final
+    behind = whole - mine
+    assert behind.mean() > 6 * behind.std() / 10
+
+
+def test_its_words_say_what_was_found(tuned):
+    said = str(tuned)
+    assert said.startswith(f"beta-swts: window={tuned['window']}")
+    assert f"{tuned.regret.runs} held-out runs" in said
+    assert "its source's formula, window=247" in said
+    assert f"{tuned.spent.candidates} candidates" in said
+    assert repr(tuned) == f"Tuned(beta-swts: window={tuned['window']})"
+
+
+def test_random_play_is_computed_from_the_means(tuned):
+    assert tuned.random_play == pytest.approx(600 * 0.2)
+    assert tuned.warnings == []
+
+
+def test_it_warns_where_nothing_learns():
+    """Windows of one or two rounds cannot tell 0.01 from 0.02."""
+    means = np.tile([0.01, 0.02, 0.015], (400, 1))
+    with pytest.warns(UserWarning, match=r"of the regret of random play") as caught:
+        tuned = nsb.tune(means, "beta-swts", runs=150, space={"window": [1, 2]})
+    assert str(caught[0].message) == tuned.warnings[0]
+    assert f"warning: {tuned.warnings[0]}" in str(tuned)
+    assert tuned.regret.mean > 0.95 * tuned.random_play
+
+
+def test_of_a_random_world_every_run_is_another_instance_and_the_formula_follows_it():
+    tuned = nsb.tune(nsb.worlds.Piecewise(horizon=200, n_arms=2), "sw-ucb", runs=120, space={"window": [5, 50, 200]})
+    assert tuned.formula.parameters == {"window": 130}  # depends on T alone
+    assert tuned.random_play > 0
+
+
+def test_parameters_that_are_given_are_not_searched():
+    tuned = nsb.tune(TWO_PHASES, "sw-ucb", runs=200, agent_kwargs={"xi": 0.3})
+    assert tuned["xi"] == 0.3
+    with pytest.raises(ValueError, match="all parameters to search are fixed"):
+        nsb.tune(TWO_PHASES, "beta-swts", agent_kwargs={"window": 3})
+
+
+class Greedy:
+    """Plays at random with probability epsilon, else the arm with the best mean so far."""
+
+    def __init__(self, n_arms, epsilon=0.1):
+        self.n_arms, self.epsilon = n_arms, epsilon
+
+    def reset(self, seed=None):
+        self.rng, self.sums, self.pulls = np.random.default_rng(seed), np.zeros(self.n_arms), np.ones(self.n_arms)
+
+    def act(self, observation=None):
+        if self.rng.random() < self.epsilon:
+            return int(self.rng.integers(self.n_arms))
+        return int((self.sums / self.pulls).argmax())
+
+    def observe(self, arm, reward):
+        self.sums[arm] += reward
+        self.pulls[arm] += 1
+
+
+def test_an_agent_of_ones_own_is_tuned_without_a_formula():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tuned = nsb.tune(TWO_PHASES[:200], Greedy, runs=60, space={"epsilon": [0.05, 1.0]}, n_jobs=1)
+    assert dict(tuned) == {"epsilon": 0.05}
+    assert tuned.formula is None
+    assert "Greedy: epsilon=0.05" in str(tuned)
+
+
+def test_objects_unknown_names_and_bad_budgets_are_refused():
+    with pytest.raises(TypeError, match="must be a name or a class"):
+        nsb.tune(TWO_PHASES, nsb.agents.TS(2))
+    with pytest.raises(ValueError, match="unknown agent 'beta-swt'"):
+        nsb.tune(TWO_PHASES, "beta-swt")
+    with pytest.raises(ValueError, match="budget must be a finite number above 0, got -3; it is in seconds"):
+        nsb.tune(TWO_PHASES, "beta-swts", budget=-3)
+    with pytest.raises(ValueError, match="nothing to tune"):
+        nsb.tune(TWO_PHASES, "ts")
+    with pytest.raises(ValueError, match="runs must be an integer of at least 20, got 3"):
+        nsb.tune(TWO_PHASES, "beta-swts", runs=3)
+
+
+def test_where_all_arms_are_alike_there_is_nothing_to_warn_of():
+    tuned = nsb.tune(np.full((50, 2), 0.4), "beta-swts", runs=60)
+    assert tuned.regret.mean == tuned.random_play == 0
+    assert tuned.warnings == []
+
+
+def test_pieces_of_a_block_are_all_of_its_runs():
+    evaluator = WorldEvaluator(TWO_PHASES, n_jobs=2)
+    pieces = evaluator._pieces(1, 8, 13)
+    assert [run for first, runs in pieces for run in range(first, first + runs)] == list(range(8, 21))
+    (played,) = evaluator.play([Candidate.of("beta-swts", {"window": 50})], 3, 5)
+    whole = nsb.simulate(TWO_PHASES, "beta-swts", runs=8, agent_kwargs={"window": 50}).final
+    assert (played == whole[3:]).all()
+
+
+def test_the_command_prints_the_result(capsys):
+    assert (
+        entry.main(["tune", "stationary:horizon=200", "sw-ucb:xi=0.5", "--runs", "60", "--space", "window=20,200"]) == 0
+    )
+    assert capsys.readouterr().out.startswith("sw-ucb: window=")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["stationary", "ts"], "nothing to tune"),
+        (["stationary", "beta-swts", "--space", "window"], "write window=10:1000"),
+        (["stationary", "beta-swts", "--space", "window=a,b"], "is not a number"),
+        (["stationary", "beta-swts", "--space", "window=1:2:log:3"], "low:high:scale"),
+        (["stationary", "beta-swts", "--budget", "0"], "--budget: must be a number of seconds above 0"),
+        (["stationry", "beta-swts"], "did you mean 'stationary'"),
+    ],
+)
+def test_the_command_refuses_in_one_line(words, said, capsys):
+    assert entry.main(["tune", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
