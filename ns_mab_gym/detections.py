@@ -43,8 +43,6 @@ from .means import Floats, Ints, Mask, as_means, breakpoints
 from .runs import Runs
 from .statistics import Interval, mean_of, share_of
 
-__all__ = ["BreakpointScore", "Changes", "RunScore", "Scorecard", "changes_of", "score", "scorecard"]
-
 FEW, APART = 10, 50  # breakpoints are scored if they are at most so many, or so many rounds apart on average
 NOBODY = -1  # the arm of an alarm about none in particular
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from .compilation import compiled
 
-__all__ = ["beta_cdf", "beta_quantile", "beta_quantiles"]
-
 FloatArray = npt.NDArray[np.float64]
 
 TINY = 1e-300

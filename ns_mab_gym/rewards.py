@@ -21,9 +21,6 @@ from .agents.core.cards import Card, card_of, docstring_of
 from .agents.core.registry import Registry
 from .means import Floats
 
-__all__ = ["LAWS", "Bernoulli", "Beta", "Gaussian", "Law", "card", "kind", "make", "names", "register"]
-
-
 CONCENTRATIONS = 1e-3, 1e9  # for which quantiles are computed to seven digits or more
 
 

@@ -18,8 +18,6 @@ from ..studies.study import Experiment, Study
 from ..studies.units import BLOCK, Unit, blocks_of
 from .judging import Claim, Evidence, Judged, Judgement, Verdict, judge, judgement_of
 
-__all__ = ["Trial", "fitting", "further_study", "judged_again", "stored_beyond", "stored_units"]
-
 Pair = tuple[str, str]  # the labels of a world and an agent
 
 

@@ -17,27 +17,6 @@ from ..runs import Runs
 from ..statistics import Bounds, intervals_of
 from ..studies.results import MissingRunsError
 
-__all__ = [
-    "RULE",
-    "Choice",
-    "Chosen",
-    "Claim",
-    "Consulted",
-    "Evidence",
-    "Finding",
-    "Judged",
-    "Judgement",
-    "Pair",
-    "Reading",
-    "Test",
-    "Untested",
-    "Verdict",
-    "equal",
-    "judge",
-    "less",
-    "verdict_all",
-]
-
 Floats = npt.NDArray[np.float64]
 Needed = Literal["all", "any", "number"]
 

@@ -13,8 +13,6 @@ from ..detections import Scorecard
 from ..means import Floats, Ints
 from .style import BLUE, FAINT, GRID, INK, MUTED, TEXT, VERMILION, Label, canvas, draw_band, shortened, styled
 
-__all__ = ["LINES", "alarm_figure"]
-
 WIDTH = 10.4  # inches of the sheet
 ROW = 0.75  # inches of an agent
 STRIP, COUNTS = (0.06, 0.64), (0.68, 0.96)  # the parts of a row for the runs and for the histogram

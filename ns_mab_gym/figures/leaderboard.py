@@ -29,8 +29,6 @@ from .style import (
     text_width,
 )
 
-__all__ = ["RankedAgent", "RatePanel", "heatmap_figure", "ranks_figure", "rates_figure"]
-
 CELL, ROW = 0.40, 0.19  # inches of a cell of the heat map, across and down; a row of ranks is as high
 WORST = 10.0  # ratios from here on have the last colour
 BAR = 0.09  # inches between two bars beside ranks

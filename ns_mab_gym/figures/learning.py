@@ -27,8 +27,6 @@ from .style import (
     styled,
 )
 
-__all__ = ["MODEL", "REFERENCE", "RIVAL", "TUNED", "FinalRegret", "learned_regrets_figure", "learning_figure"]
-
 MOST_LEVELS = 7  # of rivals that are drawn: the best, and the worst for scale
 Curve = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 ROW, LEAST = 0.2, 0.6  # inches: of an agent, and of a panel

@@ -35,19 +35,6 @@ from .style import (
     styled,
 )
 
-__all__ = [
-    "Member",
-    "SurveyedAgent",
-    "Swept",
-    "WorldCurves",
-    "compare_figure",
-    "family_styles",
-    "regret_figure",
-    "sensitivity_figure",
-    "survey_figure",
-    "sweep_figure",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 HEIGHT = 3.3  # inches of a panel, unless more names stand beside it

@@ -29,45 +29,6 @@ from matplotlib.transforms import offset_copy
 
 from ..files import refuse_links, without_controls, write_atomically
 
-__all__ = [
-    "BAND",
-    "BLACK",
-    "BLUE",
-    "DASHED",
-    "FAINT",
-    "GREEN",
-    "GREY",
-    "GRID",
-    "INK",
-    "LABEL",
-    "LEARNABLE",
-    "MUTED",
-    "NOTE",
-    "NUMBERS",
-    "PALETTE",
-    "SOLID",
-    "TEXT",
-    "UNLEARNABLE",
-    "VERMILION",
-    "Label",
-    "canvas",
-    "draw_band",
-    "draw_finals",
-    "labels_height",
-    "line_style",
-    "mark",
-    "number_log",
-    "phase_name",
-    "save",
-    "save_as",
-    "sequence",
-    "shade_phases",
-    "shortened",
-    "spread",
-    "styled",
-    "text_width",
-]
-
 INK, MUTED, FAINT = "#222222", "#666666", "#c4c4c0"  # text, axes, lines in the background
 BAND, GRID = "#f0f0ec", "#e4e4e0"
 # Okabe and Ito (2008), with grey for the yellow that white paper swallows.

@@ -43,8 +43,6 @@ from .style import (
 )
 from .worlds import RIBBON, draw_world
 
-__all__ = ["diagnosis_figure", "learnable_figure", "measured_figure", "pseudophase_figure", "two_arms"]
-
 POINTS = 1_000  # across the picture
 SHAPE = "window τ (unit constants: a shape)"
 SHAPES = "window τ (theory with unit constants: shapes)"

@@ -30,17 +30,6 @@ from .style import (
     text_width,
 )
 
-__all__ = [
-    "PAPER",
-    "RIBBON",
-    "arm_colours",
-    "draw_world",
-    "gallery_figure",
-    "kept_rounds",
-    "means_figure",
-    "phase_starts",
-]
-
 FEW = 12  # breakpoints that shading can show
 JUMP = 0.05  # of a mean, in one round
 SHADED = 30  # stretches; more of them are told by the ribbon alone

@@ -56,8 +56,6 @@ from .ranks import (
     standings_of,
 )
 
-__all__ = ["BoardPage", "Leaderboard", "draw_board", "snapshot_markdown", "write_snapshot"]
-
 RULES = (
     "Informed: every agent is tuned by its own source's formula from the true facts of the instance that it will meet "
     "(the number of changes, V_T, σ; br-mab reads the means themselves). Blind: the agent is told T and K alone.",

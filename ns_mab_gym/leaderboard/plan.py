@@ -23,24 +23,6 @@ from ..specs import MODELS, AgentSpec, WorldSpec
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study
 from ..worlds.drawn import Piecewise
 
-__all__ = [
-    "CHANGES",
-    "DIVISIONS",
-    "GAUSSIAN",
-    "INFORMED",
-    "PAPER",
-    "SPEEDS",
-    "UNINFORMED",
-    "WORLDS",
-    "BoardPlan",
-    "BoardWorld",
-    "ClickRates",
-    "Contestant",
-    "chosen_worlds",
-    "plan_of",
-    "zoo_and",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClickRates(Piecewise):

@@ -14,21 +14,6 @@ from ..statistics import RESAMPLES, SEED, bootstrap_means, ranks_of
 from ..studies.results import Results, StudyTotals
 from .plan import DIVISIONS, INFORMED, PAPER, UNINFORMED, BoardPlan, BoardWorld, Contestant
 
-__all__ = [
-    "AS_STATED",
-    "SAMPLES",
-    "TOP",
-    "Division",
-    "DivisionStandings",
-    "Findings",
-    "LeaderboardRow",
-    "divisions_of",
-    "findings_of",
-    "leader_on",
-    "orders_of",
-    "standings_of",
-]
-
 Floats = npt.NDArray[np.float64]
 ORACLE = "oracle-restart"
 REFERENCES = "references"  # beside the divisions

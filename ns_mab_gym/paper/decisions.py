@@ -27,44 +27,6 @@ from ..statistics import mean_se
 from ..studies.results import MissingRunsError, Results
 from . import readings as paper
 
-__all__ = [
-    "Decide",
-    "against",
-    "all_hold",
-    "among_worst",
-    "best_arm_by_phase",
-    "best_from",
-    "clearly_above",
-    "collapse",
-    "conjunction",
-    "degrades",
-    "every_arm_best",
-    "faster_after",
-    "final",
-    "in_words",
-    "last_places",
-    "least",
-    "least_in",
-    "mean_regret",
-    "moderate",
-    "more_after",
-    "most_beat",
-    "never_settles",
-    "not_best",
-    "observations",
-    "ordered",
-    "pair_of",
-    "podium",
-    "ranking",
-    "regret_at",
-    "regret_between",
-    "risen",
-    "same_order",
-    "same_verdicts",
-    "suboptimal_pulls",
-    "turns_best",
-]
-
 Decide = Callable[[Evidence], Finding]
 Quantity = Callable[[Runs, Evidence], Floats]
 

@@ -7,21 +7,6 @@ import math
 from ..agents.core.knowledge import suggested_window
 from ..claims.judging import Choice, Reading
 
-__all__ = [
-    "ALGORITHMS",
-    "ALPHAS",
-    "CHOICES",
-    "HORIZON",
-    "NOT_TAKEN",
-    "RUNS",
-    "SAMPLERS",
-    "SUGGESTED",
-    "TUNINGS",
-    "WORLDS",
-    "sensitivity_label",
-    "window",
-]
-
 HORIZON, RUNS = 50_000, 50
 
 ABRUPT, GENERAL, SMOOTH, FAST = "Abrupt", "General abrupt", "Smooth, σ = 0.0001", "Smooth, σ = 0.001"

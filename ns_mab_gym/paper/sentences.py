@@ -30,37 +30,6 @@ from .readings import (
     window,
 )
 
-__all__ = [
-    "ABRUPT_CLAIMS",
-    "CLAIMS",
-    "EVERYBODY",
-    "LAST",
-    "MODERATE",
-    "SENSITIVITY",
-    "SIMILAR",
-    "SMOOTH_CLAIMS",
-    "TURN",
-    "UNTESTED",
-    "VIABLE",
-    "WINDOWED",
-    "about_all",
-    "addressed",
-    "addressed_in_words",
-    "among_worst",
-    "among_worst_in_words",
-    "best_window",
-    "growing",
-    "in_rounds",
-    "larger",
-    "led",
-    "led_in_words",
-    "margin",
-    "margin_in_words",
-    "rivals",
-    "small_worst",
-    "windows",
-]
-
 UNTESTED = (
     Untested(
         "sliding-window algorithms that are generally able to deal with non-stationary bandit settings",

@@ -51,19 +51,6 @@ from .readings import (
 )
 from .sentences import CLAIMS, UNTESTED
 
-__all__ = [
-    "NOTES",
-    "SETTINGS",
-    "Facts",
-    "comparison",
-    "other_readings",
-    "paper_pipeline",
-    "sensitivity",
-    "study",
-    "survey",
-    "surveyed",
-]
-
 
 @dataclass(frozen=True)
 class Facts:

@@ -15,20 +15,6 @@ from ..figures.worlds import arm_colours, kept_rounds
 from ..runs import Runs
 from ..statistics import Estimate, estimate
 
-__all__ = [
-    "POINTS",
-    "Chart",
-    "charts_of_sweeps",
-    "family_chart",
-    "interval_bars",
-    "means_chart",
-    "other_curves",
-    "other_members",
-    "plain",
-    "regret_chart",
-    "regret_line",
-]
-
 POINTS = 250  # points of a curve on the screen
 MANY = 20  # arms; of more, only those that lead at some time are in the legend
 Chart = dict[str, Any]

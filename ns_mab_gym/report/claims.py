@@ -12,17 +12,6 @@ from typing import Any, NamedTuple
 from ..claims.judging import RULE, Choice, Finding, Judged, Judgement, Untested, Verdict
 from ..studies.tables import json_text
 
-__all__ = [
-    "Found",
-    "Verdicts",
-    "claims_json",
-    "claims_markdown",
-    "reading_data",
-    "switches_of",
-    "verdict_lines",
-    "verdicts_of",
-]
-
 
 class Mark(NamedTuple):
     """A verdict as the page shows it.

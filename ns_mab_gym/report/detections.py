@@ -13,8 +13,6 @@ from ..detections import Scorecard
 from ..specs import AgentSpec
 from ..studies.tables import UNSCORED
 
-__all__ = ["DetectionSection", "detection_section", "embedded"]
-
 FEW = 12  # breakpoints that a table has columns for
 
 

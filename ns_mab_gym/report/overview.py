@@ -17,8 +17,6 @@ from ..studies.study import REFERENCES, Experiment
 from .charts import Chart, interval_bars, plain, regret_line
 from .sections import ChartSlot, WorldSection, parameters_in_words, played_with
 
-__all__ = ["Column", "Overview", "Survey", "SurveyColumn", "column_of", "overview_of", "survey_columns", "survey_of"]
-
 
 @dataclass(frozen=True)
 class FinalStanding:

@@ -25,8 +25,6 @@ from .detections import embedded
 from .overview import Column, SurveyColumn, column_of, overview_of, survey_columns, survey_of
 from .sections import ParameterRow, Sections, WorldSection, parameter_rows
 
-__all__ = ["Page", "environment"]
-
 
 @cache
 def environment(*packages: str) -> Environment:

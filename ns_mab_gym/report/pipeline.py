@@ -40,8 +40,6 @@ from .claims import claims_json, claims_markdown, verdict_lines
 from .page import Page
 from .record import Record, basis
 
-__all__ = ["Pipeline", "RanStudy", "summary_of", "work_in_words"]
-
 SHORTER = "Further runs count up to the first that some agent concerned lacks."
 
 

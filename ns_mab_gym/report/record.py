@@ -15,8 +15,6 @@ from ..files import write_atomically
 from ..sources import OURS, code_digest, edited_while_running, versions
 from ..studies.units import Unit, identities
 
-__all__ = ["Record", "basis"]
-
 RECORD = "written.json"
 LIBRARIES = ("scipy", "matplotlib", "plotly", "jinja2")
 

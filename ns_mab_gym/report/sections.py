@@ -24,19 +24,6 @@ from ..studies.tables import cards_on, logs_alarms
 from .charts import Chart, charts_of_sweeps, family_chart, means_chart, other_curves, other_members, regret_chart
 from .detections import DetectionSection, detection_section
 
-__all__ = [
-    "MOST",
-    "ChartSlot",
-    "ParameterRow",
-    "Sections",
-    "Share",
-    "WorldSection",
-    "parameter_rows",
-    "parameters_in_words",
-    "played_with",
-    "pulls_table",
-]
-
 NOTHING = "–"  # shown where the reference would be compared with itself
 SYMBOLS = {"window": "τ", "gamma": "γ", "delta": "δ", "phi": "φ", "batch": "Δ", "sigma": "σ", "epsilon": "ε",
            "xi": "ξ"}  # fmt: skip
