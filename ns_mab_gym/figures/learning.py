@@ -10,29 +10,14 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import (
-    BLUE,
-    FAINT,
-    GREY,
-    INK,
-    LABEL,
-    MUTED,
-    NOTE,
-    VERMILION,
-    Label,
-    canvas,
-    labels_height,
-    line_style,
-    shortened,
-    styled,
-)
+from . import style
 
 MOST_LEVELS = 7  # of rivals that are drawn: the best, and the worst for scale
 Curve = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 ROW, LEAST = 0.2, 0.6  # inches: of an agent, and of a panel
 MODEL, RIVAL, TUNED, REFERENCE = "model", "rival", "tuned rival", "reference"
 ORDER = (MODEL, RIVAL, REFERENCE)
-COLOURS = {MODEL: BLUE, RIVAL: INK, TUNED: VERMILION, REFERENCE: GREY}
+COLOURS = {MODEL: style.BLUE, RIVAL: style.INK, TUNED: style.VERMILION, REFERENCE: style.GREY}
 SHIFTS = {RIVAL: -0.16, TUNED: 0.16}  # rows: both stand in the row of one agent
 BELOW = 0.3  # rows from a trained model to its seeds
 FARTHEST = 1.25  # the end of an axis, as a multiple of the largest mean on it
@@ -44,7 +29,7 @@ KEY = (
 )
 
 
-@styled()
+@style.styled()
 def learning_figure(name: str, curves: Sequence[Curve], rivals: Mapping[str, float]) -> Figure:
     """Regret of training episodes over steps, with the rivals' regret on held-out instances as levels.
 
@@ -56,16 +41,23 @@ def learning_figure(name: str, curves: Sequence[Curve], rivals: Mapping[str, flo
     ranked = sorted(rivals, key=rivals.__getitem__)
     kept = ranked if len(ranked) <= MOST_LEVELS else [*ranked[: MOST_LEVELS - 1], ranked[-1]]
     shown = {label: rivals[label] for label in kept}
-    sheet = canvas(7.2, [max(3.1, labels_height(len(shown) + 1))])
+    sheet = style.canvas(7.2, [max(3.1, style.labels_height(len(shown) + 1))])
     [[axes]] = sheet.rows
     last = float(np.mean([regret[-1] for _, regret in curves]))
     for steps, regret in curves:  # the dot at the end is all there is to see of a single point
         width = 1.6 if len(curves) == 1 else 1.0
         axes.plot(
-            steps, regret, linewidth=width, marker="o", markersize=3, markevery=[-1], clip_on=False, **line_style(0)
+            steps,
+            regret,
+            linewidth=width,
+            marker="o",
+            markersize=3,
+            markevery=[-1],
+            clip_on=False,
+            **style.line_style(0),
         )
     for index, level in enumerate(shown.values(), start=1):
-        axes.axhline(level, linewidth=1.0, **line_style(index))
+        axes.axhline(level, linewidth=1.0, **style.line_style(index))
     highest = max(*(float(regret.max()) for _, regret in curves), last, *shown.values())
     axes.set(xlim=(0, max(steps[-1] for steps, _ in curves)), ylim=(0, 1.05 * highest or 1.0))
     axes.set(xlabel="environment steps", ylabel="mean regret of an episode")
@@ -73,7 +65,8 @@ def learning_figure(name: str, curves: Sequence[Curve], rivals: Mapping[str, flo
     learner = name if len(curves) == 1 else f"{name}, {len(curves)} seeds"
     ends = {learner: last, **shown}
     labels = [
-        Label(f"{who}  {end:,.0f}", end, line_style(index)["color"]) for index, (who, end) in enumerate(ends.items())
+        style.Label(f"{who}  {end:,.0f}", end, style.line_style(index)["color"])
+        for index, (who, end) in enumerate(ends.items())
     ]
     return sheet.settle({axes: labels})
 
@@ -98,7 +91,7 @@ class FinalRegret(NamedTuple):
     by_seed: Sequence[float] = ()
 
 
-@styled()
+@style.styled()
 def learned_regrets_figure(worlds: Mapping[str, Sequence[FinalRegret]], heading: str) -> Figure:
     """A panel for each world, side by side, and a row for each agent: trained models, rivals, then references.
 
@@ -107,7 +100,7 @@ def learned_regrets_figure(worlds: Mapping[str, Sequence[FinalRegret]], heading:
         heading: a line above all panels.
     """
     rows = _rows(worlds)
-    sheet = canvas(8.4, [max(LEAST, ROW * len(rows))], [len(worlds)])
+    sheet = style.canvas(8.4, [max(LEAST, ROW * len(rows))], [len(worlds)])
     for place, (axes, (world, agents)) in enumerate(zip(sheet.rows[0], worlds.items(), strict=True)):
         _draw(axes, agents, list(rows))
         axes.set(title=world, xlabel="final regret")
@@ -126,14 +119,14 @@ def _rows(worlds: Mapping[str, Sequence[FinalRegret]]) -> dict[str, str]:
 
 
 def _name_rows(axes: Axes, rows: Mapping[str, str], shown: bool) -> None:
-    axes.set_yticks(range(len(rows)), [shortened(label, WIDEST) for label in rows], fontsize=LABEL)
+    axes.set_yticks(range(len(rows)), [style.shortened(label, WIDEST) for label in rows], fontsize=style.LABEL)
     for text, kind in zip(axes.get_yticklabels(), rows.values(), strict=True):
         text.set_color(COLOURS[kind])
     axes.tick_params(axis="y", length=0, labelleft=shown)
     kinds = list(rows.values())
     for height in range(1, len(kinds)):
         if kinds[height] != kinds[height - 1]:
-            axes.axhline(height - 0.5, color=MUTED, linewidth=0.6)
+            axes.axhline(height - 0.5, color=style.MUTED, linewidth=0.6)
 
 
 def _draw(axes: Axes, agents: Sequence[FinalRegret], rows: Sequence[str]) -> None:
@@ -141,9 +134,9 @@ def _draw(axes: Axes, agents: Sequence[FinalRegret], rows: Sequence[str]) -> Non
     axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, highest))  # there is no regret below 0
     axes.grid(axis="x")
     for row in range(len(rows)):
-        axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
+        axes.axhline(row, color=style.FAINT, linewidth=0.4, zorder=0)
     if rivals := [each.mean for each in agents if each.kind in SHIFTS]:
-        axes.axvline(min(rivals), color=MUTED, linewidth=0.9, linestyle=":", zorder=1)
+        axes.axvline(min(rivals), color=style.MUTED, linewidth=0.9, linestyle=":", zorder=1)
     for each in agents:
         height, colour = rows.index(each.label) + SHIFTS.get(each.kind, 0.0), COLOURS[each.kind]
         if each.mean > highest:
@@ -164,6 +157,6 @@ def _highest(agents: Sequence[FinalRegret]) -> float:
 def _write_beyond(axes: Axes, mean: float, height: float, colour: str) -> None:
     axes.annotate(
         f"{mean:,.0f} →", (1, height), xycoords=axes.get_yaxis_transform(), xytext=(-2, 0), textcoords="offset points",
-        ha="right", va="center", fontsize=NOTE, color=colour,
+        ha="right", va="center", fontsize=style.NOTE, color=colour,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
     )  # fmt: skip

@@ -30,31 +30,14 @@ from ..report.page import environment
 from ..report.pipeline import work_in_words
 from ..report.record import Record, basis
 from ..sources import versions
+from ..studies import runner
 from ..studies.failures import failures_in_words, remains_of, write_failures
 from ..studies.results import StudyTotals, collect
-from ..studies.runner import (
-    Failure,
-    Outcome,
-    Simulate,
-    load,
-    run,
-    until_whole,
-)
 from ..studies.store import Store, guarded
 from ..studies.study import Study
 from ..studies.tables import csv_table, json_text
+from . import ranks
 from .plan import CHANGES, SPEEDS, BoardPlan, BoardWorld
-from .ranks import (
-    SAMPLES,
-    TOP,
-    Division,
-    DivisionStandings,
-    Findings,
-    LeaderboardRow,
-    divisions_of,
-    findings_of,
-    standings_of,
-)
 
 RULES = (
     "Informed: every agent is tuned by its own source's formula from the true facts of the instance that it will meet "
@@ -63,8 +46,8 @@ RULES = (
     "worlds every run has an instance of its own, and informed agents are tuned anew for each.",
     "On a world, agents are ranked by their mean regret in round T. An agent's mean rank is the mean over the worlds "
     "of a family, then over the families, so that seven kinds of random phases do not outvote two of rising means.",
-    f"Intervals are over worlds: families are drawn with replacement, then worlds within each, {SAMPLES:,} times. They "
-    "say what the rank could be on other worlds of these kinds, and not what it would be with other luck.",
+    f"Intervals are over worlds: families are drawn with replacement, then worlds within each, {ranks.SAMPLES:,} times. "
+    "They say what the rank could be on other worlds of these kinds, and not what it would be with other luck.",
     "Only worlds that every agent of the zoo can play count for ranks. Gaussian rewards leave [0, 1], for which many "
     "rules are not defined: these worlds are shown and do not count. Who misses a world that counts has no place.",
     "Agents for rewards of 0 or 1 play Beta rewards by a coin flip with the reward as its chance, which adds noise "
@@ -105,7 +88,7 @@ KINDS = {CHANGES: "random phases", SPEEDS: "random walks"}
 REFERENCES = ("oracle-restart", "random")
 
 
-def draw_board(standings: Sequence[DivisionStandings], folder: Path) -> dict[tuple[str, str], Path]:
+def draw_board(standings: Sequence[ranks.DivisionStandings], folder: Path) -> dict[tuple[str, str], Path]:
     """Draw everything as PNG and SVG; returns the SVG files by division ("" for both) and name of the picture."""
     folder.mkdir(parents=True, exist_ok=True)
     figures: dict[tuple[str, str], Figure] = {}
@@ -123,7 +106,7 @@ def draw_board(standings: Sequence[DivisionStandings], folder: Path) -> dict[tup
     }
 
 
-def _heatmap(standings: DivisionStandings) -> Figure:
+def _heatmap(standings: ranks.DivisionStandings) -> Figure:
     """Agents with a place first, in their order, then the others."""
     division = standings.division
     agents = [*standings.labels, *(label for label in division.labels if label not in standings.labels)]
@@ -133,7 +116,7 @@ def _heatmap(standings: DivisionStandings) -> Figure:
     return heatmap_figure(agents, worlds, ratios, title, families)
 
 
-def _panel(standings: DivisionStandings, axis: str) -> RatePanel | None:
+def _panel(standings: ranks.DivisionStandings, axis: str) -> RatePanel | None:
     """Regret along one kind of change; None if there are no two worlds along it."""
     division = standings.division
     along = sorted((w for w in division.worlds if w.axis and w.axis[0] == axis), key=lambda w: w.axis or ("", 0.0))
@@ -170,7 +153,7 @@ class BoardPage:
         warning: a text to be read first.
     """
 
-    findings: Findings
+    findings: ranks.Findings
     pictures: Mapping[tuple[str, str], Path]
     command: str
     made: str
@@ -202,7 +185,7 @@ class BoardPage:
         }
         return environment(__package__ or "").get_template("leaderboard.html").render(content)
 
-    def _division(self, standings: DivisionStandings) -> dict[str, Any]:
+    def _division(self, standings: ranks.DivisionStandings) -> dict[str, Any]:
         division = standings.division
         return {
             "name": division.name,
@@ -219,7 +202,7 @@ class BoardPage:
         return None if path is None else base64.b64encode(path.read_bytes()).decode()
 
 
-def _row(row: LeaderboardRow) -> dict[str, Any]:
+def _row(row: ranks.LeaderboardRow) -> dict[str, Any]:
     return {
         "place": row.place,
         "agent": row.label,
@@ -234,7 +217,7 @@ def _row(row: LeaderboardRow) -> dict[str, Any]:
     }
 
 
-def _others(standings: DivisionStandings) -> list[dict[str, str]]:
+def _others(standings: ranks.DivisionStandings) -> list[dict[str, str]]:
     """The agents without a place, with the reason and their mean ratio to the best on the worlds that they play."""
     division, found = standings.division, []
     for number, (label, competes) in enumerate(zip(division.labels, division.competes, strict=True)):
@@ -247,7 +230,7 @@ def _others(standings: DivisionStandings) -> list[dict[str, str]]:
     return found
 
 
-def _world_row(world: BoardWorld, division: Division) -> dict[str, Any]:
+def _world_row(world: BoardWorld, division: ranks.Division) -> dict[str, Any]:
     return {
         "label": world.label,
         "family": world.family,
@@ -261,12 +244,12 @@ def _world_row(world: BoardWorld, division: Division) -> dict[str, Any]:
 COLUMNS = ("division", "agent", "place", "world", "family", "counts", "runs", "regret", "se", "to_best", "to_oracle")
 
 
-def board_csv(standings: Sequence[DivisionStandings]) -> bytes:
+def board_csv(standings: Sequence[ranks.DivisionStandings]) -> bytes:
     """One row for each division, agent and world that it plays."""
     return csv_table(COLUMNS, _board_rows(standings))
 
 
-def _board_rows(standings: Sequence[DivisionStandings]) -> Iterator[list[Any]]:
+def _board_rows(standings: Sequence[ranks.DivisionStandings]) -> Iterator[list[Any]]:
     for each in standings:
         division, places = each.division, {row.label: row.place for row in each.rows}
         for row, agent in enumerate(division.labels):
@@ -282,7 +265,7 @@ def _board_rows(standings: Sequence[DivisionStandings]) -> Iterator[list[Any]]:
                     ]
 
 
-def board_json(findings: Findings, about: Mapping[str, Any]) -> bytes:
+def board_json(findings: ranks.Findings, about: Mapping[str, Any]) -> bytes:
     """The standings of each division with what they rest on, and the guide."""
     content = {
         "about": dict(about),
@@ -306,7 +289,7 @@ def _plain(value: Any) -> Any:
     return None if np.isnan(value) else round(value, 4)
 
 
-def write_snapshot(findings: Findings, about: Mapping[str, Any], pictures: Iterable[Path], folder: Path) -> None:
+def write_snapshot(findings: ranks.Findings, about: Mapping[str, Any], pictures: Iterable[Path], folder: Path) -> None:
     """Write what belongs into a repository: the page in Markdown, the pictures, the table and the standings."""
     folder.mkdir(parents=True, exist_ok=True)
     for picture in pictures:
@@ -367,7 +350,7 @@ def _division(board: Mapping[str, Any], name: str, rows: Sequence[Mapping[str, A
         f"![mean ranks of the {name} agents]({name}-ranks.png)",
         f"![regret of the {name} agents on every world, divided by the best]({name}-heatmap.png)",
         "The first by other rules:",
-        _table(("rule", f"the first {TOP}"), orders),
+        _table(("rule", f"the first {ranks.TOP}"), orders),
     ]
 
 
@@ -405,21 +388,21 @@ class Leaderboard:
 
     plan: BoardPlan
     folder: Path
-    simulate: Simulate
+    simulate: runner.Simulate
     n_jobs: int | None = None
     command: str = ""
     warning: str = ""
     snapshot: Path | None = None
     pool: Callable[[], Pool] | None = None
     retries: int = RETRIES
-    failures: tuple[Failure, ...] = field(default=(), init=False)
+    failures: tuple[runner.Failure, ...] = field(default=(), init=False)
 
     def run(self) -> list[str]:
         """Run everything, and return the lines to print at the end."""
         began = time.perf_counter()
         study = pinned(self.plan.study())
         with nullcontext() if self.pool is None else self.pool() as pool:
-            return until_whole(partial(self._done, study, pool, began))
+            return runner.until_whole(partial(self._done, study, pool, began))
 
     def _done(self, study: Study, pool: Pool | None, began: float) -> list[str]:
         """Compute what is missing, and write everything."""
@@ -427,19 +410,21 @@ class Leaderboard:
         others = [self.folder / "figures", *([self.snapshot] if self.snapshot is not None else [])]
         record = Record([self.folder, *others])
         with Store(self.folder, code_versions(print)) as store:
-            outcome = run(study, store, self.simulate, progress_for(sys.stderr), **options)
+            outcome = runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
             made_from = basis(outcome.units, store.code, (self.plan, study, self.warning, self.command))
             if said := record.said(made_from):
                 return [*said["lines"], self._work(outcome, began), f"page: {self.page}"]
             self.failures = outcome.failures
             remains = remains_of(study, outcome.failures)
-            divisions, totals = divisions_of(self.plan, collect(remains.study, partial(load, store), store.reject))
-            standings = [standings_of(each) for each in divisions]
+            divisions, totals = ranks.divisions_of(
+                self.plan, collect(remains.study, partial(runner.load, store), store.reject)
+            )
+            standings = [ranks.standings_of(each) for each in divisions]
             told = failures_in_words(outcome.failures, remains.gaps, len(outcome.units))
             warnings = [self.warning] * bool(self.warning) + told + [UNPLACED] * bool(told and standings)
             with guarded(self.folder, "write the page to"):
                 self._write(standings, self._settings(outcome, totals), warnings)
-        firsts = [f"{each.division.name}: {', '.join(each.labels[:TOP])}" for each in standings if each.rows]
+        firsts = [f"{each.division.name}: {', '.join(each.labels[: ranks.TOP])}" for each in standings if each.rows]
         if not self.failures:
             record.keep(made_from, {"lines": [*warnings, *firsts]})
         unkept = [NO_SNAPSHOT] if self.snapshot is not None and self.failures else []
@@ -447,7 +432,7 @@ class Leaderboard:
         return [*warnings, *firsts, self._work(outcome, began), *unkept, page]
 
     @staticmethod
-    def _work(outcome: Outcome, began: float) -> str:
+    def _work(outcome: runner.Outcome, began: float) -> str:
         """The number of units that were computed, and the speed."""
         seconds = time.perf_counter() - began
         work = f"{len(outcome.computed)} of {len(outcome.units)} units computed in {seconds:.1f} s"
@@ -461,14 +446,14 @@ class Leaderboard:
         return self.folder / "leaderboard.html"
 
     def _write(
-        self, standings: Sequence[DivisionStandings], settings: list[tuple[str, Any]], said: Sequence[str]
+        self, standings: Sequence[ranks.DivisionStandings], settings: list[tuple[str, Any]], said: Sequence[str]
     ) -> None:
         write_failures(self.folder, self.failures)
         if not standings:
             for name in WRITTEN:  # of an earlier run
                 (self.folder / name).unlink(missing_ok=True)
             return
-        pictures, findings = draw_board(standings, self.folder / "figures"), findings_of(standings)
+        pictures, findings = draw_board(standings, self.folder / "figures"), ranks.findings_of(standings)
         page = BoardPage(findings, pictures, self.command, _now(), settings, " ".join(said))
         about = {
             "command": self.command,
@@ -484,7 +469,7 @@ class Leaderboard:
         if self.snapshot is not None and not self.failures:
             write_snapshot(findings, about, pictures.values(), self.snapshot)
 
-    def _settings(self, outcome: Outcome, totals: StudyTotals) -> list[tuple[str, Any]]:
+    def _settings(self, outcome: runner.Outcome, totals: StudyTotals) -> list[tuple[str, Any]]:
         return [
             ("command", self.command),
             ("date", _now()),

@@ -8,27 +8,9 @@ from dataclasses import replace
 from ..claims.judging import Choice, Claim, Evidence, Finding, Untested
 from . import (
     decisions,
+    readings,
 )
 from . import readings as open_
-from .readings import (
-    ABRUPT,
-    ALPHAS,
-    BETA,
-    FAST,
-    GAUSS,
-    GENERAL,
-    PHASES,
-    REXP3,
-    SAMPLERS,
-    SER4,
-    SMOOTH,
-    SUGGESTED,
-    SW_KL_UCB,
-    SW_UCB,
-    TS,
-    sensitivity_label,
-    window,
-)
 
 UNTESTED = (
     Untested(
@@ -85,7 +67,7 @@ UNTESTED = (
 )
 
 
-WINDOWED = (BETA, GAUSS, SW_UCB, SW_KL_UCB)
+WINDOWED = (readings.BETA, readings.GAUSS, readings.SW_UCB, readings.SW_KL_UCB)
 EVERYBODY = (open_.RIVALS, *open_.TUNINGS)  # what a comparison of all algorithms leaves open
 LAST = 50_000
 EVERY = 1_000  # at these rounds an algorithm must lead to have led all along
@@ -99,47 +81,52 @@ def rivals(evidence: Evidence) -> tuple[str, ...]:
 
 def windows(sampler: str) -> list[str]:
     """A sampler's entries in ascending order of their windows."""
-    return [sensitivity_label(sampler, alpha) for alpha in ALPHAS]
+    return [readings.sensitivity_label(sampler, alpha) for alpha in readings.ALPHAS]
 
 
 def small_worst(small: tuple[float, ...]) -> list[tuple[str, str]]:
     """Each larger window of a sampler against each of the small ones."""
-    larger = [alpha for alpha in ALPHAS if alpha not in small]
-    return [(sensitivity_label(s, a), sensitivity_label(s, b)) for s in SAMPLERS for a in larger for b in small]
+    larger = [alpha for alpha in readings.ALPHAS if alpha not in small]
+    return [
+        (readings.sensitivity_label(s, a), readings.sensitivity_label(s, b))
+        for s in readings.SAMPLERS
+        for a in larger
+        for b in small
+    ]
 
 
 def growing(evidence: Evidence) -> Finding:
     """Each window against the next larger one, up to the sampler's best in the paper."""
     order = evidence.read(open_.GROWING)
     pairs = []
-    for sampler, best in ((BETA, SUGGESTED), (GAUSS, 0.8)):
-        labels = [sensitivity_label(sampler, alpha) for alpha in order[: order.index(best) + 1]]
+    for sampler, best in ((readings.BETA, readings.SUGGESTED), (readings.GAUSS, 0.8)):
+        labels = [readings.sensitivity_label(sampler, alpha) for alpha in order[: order.index(best) + 1]]
         pairs += list(zip(labels[1:], labels[:-1], strict=True))
     return decisions.ordered(pairs)(evidence)
 
 
 def best_window(sampler: str, alpha: float) -> Claim:
     """The claim that a sampler is best with the window of α."""
-    name = "at the suggested window" if alpha == SUGGESTED else f"at α = {alpha:g}"
+    name = "at the suggested window" if alpha == readings.SUGGESTED else f"at α = {alpha:g}"
     quote = (
         "achieving the minimum at the suggested window size (i.e., τ = 4√(T log(T))) for Beta-SWTS"
-        if sampler == BETA
+        if sampler == readings.BETA
         else "while γ-SWGTS reaches its best performance at α = 0.8"
     )
     return Claim(
         f"{sampler} best {name}",
         quote,
         "less final regret than with each of the four other windows",
-        decisions.least(sensitivity_label(sampler, alpha), windows(sampler)),
-        () if sampler == BETA else (open_.GAMMA,),
+        decisions.least(readings.sensitivity_label(sampler, alpha), windows(sampler)),
+        () if sampler == readings.BETA else (open_.GAMMA,),
     )
 
 
 def led(evidence: Evidence, among: tuple[str, ...], first: int) -> Finding:
     """Beta-SWTS against others from a round to the end, measured as the reading says."""
     if evidence.read(open_.MEASURE) == "gathered":
-        return decisions.least(BETA, among, decisions.regret_between(first, LAST))(evidence)
-    return decisions.best_from(BETA, among, (*range(first, LAST, EVERY), LAST))(evidence)
+        return decisions.least(readings.BETA, among, decisions.regret_between(first, LAST))(evidence)
+    return decisions.best_from(readings.BETA, among, (*range(first, LAST, EVERY), LAST))(evidence)
 
 
 def led_in_words(evidence: Evidence, others: str, first: int) -> str:
@@ -153,8 +140,8 @@ def addressed(evidence: Evidence) -> Finding:
     """TS after the first change: behind Beta-SWTS, or still playing at random late in phase 2."""
     span = evidence.read(open_.ADDRESSED)
     if span is None:
-        return decisions.never_settles([TS], [], PHASES[1:2], share=0.5)(evidence)
-    return decisions.more_after(TS, BETA, *span)(evidence)
+        return decisions.never_settles([readings.TS], [], readings.PHASES[1:2], share=0.5)(evidence)
+    return decisions.more_after(readings.TS, readings.BETA, *span)(evidence)
 
 
 def addressed_in_words(evidence: Evidence) -> str:
@@ -162,13 +149,13 @@ def addressed_in_words(evidence: Evidence) -> str:
     span = evidence.read(open_.ADDRESSED)
     if span is None:
         return "in the last third of phase 2, TS gathers more than half of the regret of uniformly random play"
-    until = "second" if span == PHASES[1] else "end"
+    until = "second" if span == readings.PHASES[1] else "end"
     return f"TS gathers more regret than Beta-SWTS from the first change to the {until}"
 
 
 def among_worst(evidence: Evidence) -> Finding:
     """Ser4, Rexp3 and SW-KL-UCB: in the worse half, or in the last three places."""
-    who = (SER4, REXP3, SW_KL_UCB)
+    who = (readings.SER4, readings.REXP3, readings.SW_KL_UCB)
     rule = decisions.among_worst if evidence.read(open_.WORST) == "half" else decisions.last_places
     return rule(who, rivals(evidence))(evidence)
 
@@ -189,7 +176,7 @@ def larger(evidence: Evidence) -> tuple[float, ...]:
 def margin(evidence: Evidence) -> tuple[float, list[str]]:
     """The margin of closeness, and the curves of the figure whose height it is a share of, if it is."""
     share, of = evidence.read(open_.CLOSENESS)
-    return share, [label for sampler in SAMPLERS for label in windows(sampler)] if of == "axis" else []
+    return share, [label for sampler in readings.SAMPLERS for label in windows(sampler)] if of == "axis" else []
 
 
 def margin_in_words(evidence: Evidence) -> str:
@@ -200,7 +187,7 @@ def margin_in_words(evidence: Evidence) -> str:
 
 def in_rounds(alphas: tuple[float, ...]) -> str:
     """The windows of several α, as text."""
-    return ", ".join(f"{window(alpha):,}" for alpha in alphas)
+    return ", ".join(f"{readings.window(alpha):,}" for alpha in alphas)
 
 
 def low_arms_risen(evidence: Evidence) -> list[range]:
@@ -235,7 +222,7 @@ MODERATE = Claim(
         if e.read(open_.MIDDLE) == 1
         else "at least two algorithms have less final regret, and at least two have more"
     ),
-    lambda e: decisions.moderate(GAUSS, rivals(e), e.read(open_.MIDDLE))(e),
+    lambda e: decisions.moderate(readings.GAUSS, rivals(e), e.read(open_.MIDDLE))(e),
     about_all(open_.MIDDLE),
 )
 
@@ -244,7 +231,7 @@ VIABLE = Claim(
     "showing how the sliding window approach applied to the TS algorithm is a viable solution to deal with "
     "Non-Stationary settings",
     "Beta-SWTS and γ-SWGTS have less final regret than TS",
-    decisions.ordered([(sampler, TS) for sampler in SAMPLERS]),
+    decisions.ordered([(sampler, readings.TS) for sampler in readings.SAMPLERS]),
     (open_.GAMMA,),
 )
 
@@ -253,7 +240,7 @@ ABRUPT_CLAIMS = (
         "best arms",
         "In both settings the optimal arm is 10 during the F1 and F3 phases and arm 1 during the F2 and F4 phases.",
         "the best arm of every round, from the means; no runs needed",
-        decisions.best_arm_by_phase(PHASES, (10, 1, 10, 1)),
+        decisions.best_arm_by_phase(readings.PHASES, (10, 1, 10, 1)),
     ),
     Claim(
         "Rexp3 and Ser4 worst",
@@ -264,7 +251,9 @@ ABRUPT_CLAIMS = (
             else "each of the others has less cumulative regret than both, averaged over the whole horizon"
         ),
         lambda e: decisions.last_places(
-            (REXP3, SER4), rivals(e), decisions.final if e.read(open_.OVERALL) == "final" else decisions.mean_regret
+            (readings.REXP3, readings.SER4),
+            rivals(e),
+            decisions.final if e.read(open_.OVERALL) == "final" else decisions.mean_regret,
         )(e),
         about_all(open_.OVERALL),
     ),
@@ -275,7 +264,7 @@ ABRUPT_CLAIMS = (
             "less regret than each of the others after round "
             + ", ".join(f"{each:,.0f}" for each in e.read(open_.DURING))
         ),
-        lambda e: decisions.best_from(TS, rivals(e), e.read(open_.DURING))(e),
+        lambda e: decisions.best_from(readings.TS, rivals(e), e.read(open_.DURING))(e),
         about_all(open_.DURING),
     ),
     Claim(
@@ -303,7 +292,7 @@ ABRUPT_CLAIMS = (
         lambda e: (
             f"TS gathers more regret per round in the later of these: {decisions.in_words(e.read(open_.WORSENING))}"
         ),
-        lambda e: decisions.degrades(TS, PHASES, e.read(open_.WORSENING))(e),
+        lambda e: decisions.degrades(readings.TS, readings.PHASES, e.read(open_.WORSENING))(e),
         (open_.WORSENING,),
     ),
     Claim(
@@ -318,28 +307,28 @@ ABRUPT_CLAIMS = (
         "forgetting pays",
         "showing that forgetting the past is an effective strategy in such a scenario",
         "Beta-SWTS has less final regret than TS, which is Beta-SWTS without forgetting",
-        decisions.ordered([(BETA, TS)]),
+        decisions.ordered([(readings.BETA, readings.TS)]),
     ),
     Claim(
         "most windows beat TS",
         "By the end of the learning horizon, most of the sliding-window-based approaches are able to outperform the TS "
         "algorithm.",
         "at least three of Beta-SWTS, γ-SWGTS, SW-UCB and SW-KL-UCB have less final regret than TS",
-        decisions.most_beat(WINDOWED, TS),
+        decisions.most_beat(WINDOWED, readings.TS),
         (open_.GAMMA, open_.SIGMA),
     ),
     Claim(
         "γ-SWGTS not the best",
         "The fact that γ-SWGTS is not the best-performing algorithm in this setting",
         "some other algorithm has less final regret",
-        lambda e: decisions.not_best(GAUSS, rivals(e))(e),
+        lambda e: decisions.not_best(readings.GAUSS, rivals(e))(e),
         EVERYBODY,
     ),
     Claim(
         "γ-SWGTS explores more",
         "Therefore, in its design, it needs to introduce more exploration",
         "γ-SWGTS plays arms that are not the best more often than Beta-SWTS does",
-        decisions.ordered([(BETA, GAUSS)], decisions.suboptimal_pulls),
+        decisions.ordered([(readings.BETA, readings.GAUSS)], decisions.suboptimal_pulls),
         (open_.GAMMA,),
     ),
     Claim(
@@ -357,9 +346,9 @@ ABRUPT_CLAIMS = (
         "in the last third of every phase, both samplers gather more than half of the regret of uniformly random play "
         "with α = 0.2, and less than half of it with the suggested window",
         decisions.never_settles(
-            [windows(sampler)[0] for sampler in SAMPLERS],
-            [sensitivity_label(sampler, SUGGESTED) for sampler in SAMPLERS],
-            PHASES,
+            [windows(sampler)[0] for sampler in readings.SAMPLERS],
+            [readings.sensitivity_label(sampler, readings.SUGGESTED) for sampler in readings.SAMPLERS],
+            readings.PHASES,
             share=0.5,
         ),
         (open_.GAMMA,),
@@ -371,8 +360,8 @@ ABRUPT_CLAIMS = (
         growing,
         (open_.GROWING, open_.GAMMA),
     ),
-    best_window(BETA, SUGGESTED),
-    best_window(GAUSS, 0.8),
+    best_window(readings.BETA, readings.SUGGESTED),
+    best_window(readings.GAUSS, 0.8),
     VIABLE,
 )
 
@@ -388,12 +377,12 @@ SIMILAR = Claim(
         else "of all pairs of algorithms, at most two are in opposite order of final regret in the two worlds"
     ),
     lambda e: (
-        decisions.same_verdicts(ABRUPT, GENERAL, RESULTS, exceptions=2)(e)
+        decisions.same_verdicts(readings.ABRUPT, readings.GENERAL, RESULTS, exceptions=2)(e)
         if e.read(open_.ALIKE) == "said"
-        else decisions.same_order(ABRUPT, GENERAL, [rivals(e)], exceptions=2)(e)
+        else decisions.same_order(readings.ABRUPT, readings.GENERAL, [rivals(e)], exceptions=2)(e)
     ),
     about_all(open_.ALIKE),
-    beside=(ABRUPT,),
+    beside=(readings.ABRUPT,),
 )
 
 SENSITIVITY = tuple(
@@ -421,7 +410,7 @@ COLLAPSE = Claim(
         "rounds 20,000, 30,000, 40,000, 50,000"
     ),
     lambda e: decisions.collapse(
-        [[sensitivity_label(s, a) for a in larger(e)] for s in SAMPLERS],
+        [[readings.sensitivity_label(s, a) for a in larger(e)] for s in readings.SAMPLERS],
         (20_000, 30_000, 40_000, LAST),
         *margin(e),
     )(e),
@@ -433,8 +422,8 @@ def _similar(evidence: Evidence) -> Finding:
     """The finding that windows matter as in the abrupt world: by the words there, the words here, or their order."""
     way = evidence.read(open_.SAME_BEHAVIOUR)
     if way == "order":
-        both = [windows(sampler) for sampler in SAMPLERS]
-        return decisions.same_order(evidence.world, ABRUPT, both, exceptions=2)(evidence)
+        both = [windows(sampler) for sampler in readings.SAMPLERS]
+        return decisions.same_order(evidence.world, readings.ABRUPT, both, exceptions=2)(evidence)
     return decisions.all_hold(SENSITIVITY if way == "there" else (SMALL, COLLAPSE))(evidence)
 
 
@@ -467,7 +456,7 @@ SMOOTH_CLAIMS = (
             "less regret than each of the others in the rounds whose best arm was, since it last was best, "
             f"among the lowest {'three' if e.read(open_.LOWEST) == 3 else 'two'}"
         ),
-        lambda e: decisions.least_in(BETA, rivals(e), low_arms_risen)(e),
+        lambda e: decisions.least_in(readings.BETA, rivals(e), low_arms_risen)(e),
         about_all(open_.LOWEST),
     ),
     Claim(
@@ -475,7 +464,7 @@ SMOOTH_CLAIMS = (
         "For instance, in t ∈ [10.000, 20.000], […] the Beta-SWTS is providing the lowest increase rate among the "
         "analyzed algorithms.",
         "less regret gathered from round 10,000 to 20,000 than by each of the others",
-        lambda e: decisions.least(BETA, rivals(e), decisions.regret_between(10_000, 20_000))(e),
+        lambda e: decisions.least(readings.BETA, rivals(e), decisions.regret_between(10_000, 20_000))(e),
         EVERYBODY,
     ),
     Claim(
@@ -483,7 +472,7 @@ SMOOTH_CLAIMS = (
         "Once more, the classical TS algorithm is outperformed by its sliding-window counterpart in t ∈ [30.000, "
         "50.000].",
         lambda e: led_in_words(e, "TS", 30_000),
-        lambda e: led(e, (BETA, TS), 30_000),
+        lambda e: led(e, (readings.BETA, readings.TS), 30_000),
         (open_.MEASURE,),
     ),
     MODERATE,
@@ -494,7 +483,7 @@ SMOOTH_CLAIMS = (
         similar_in_words,
         _similar,
         (open_.SAME_BEHAVIOUR, open_.SMALLER, open_.LARGER, open_.CLOSENESS, open_.GAMMA),
-        beside=(ABRUPT,),
+        beside=(readings.ABRUPT,),
     ),
     COLLAPSE,
     Claim(
@@ -504,7 +493,9 @@ SMOOTH_CLAIMS = (
             f"TS has more final regret than Beta-SWTS with each of the windows {in_rounds(larger(e))}, by more than "
             f"{margin_in_words(e)}"
         ),
-        lambda e: decisions.clearly_above(TS, [sensitivity_label(BETA, a) for a in larger(e)], *margin(e))(e),
+        lambda e: decisions.clearly_above(
+            readings.TS, [readings.sensitivity_label(readings.BETA, a) for a in larger(e)], *margin(e)
+        )(e),
         (open_.LARGER, open_.CLOSENESS, open_.GAMMA),
     ),
     VIABLE,
@@ -528,9 +519,11 @@ def _said_of(world: str, claims: Sequence[Claim], elsewhere: Collection[str] = (
 
 
 CLAIMS = {
-    ABRUPT: ABRUPT_CLAIMS,
-    GENERAL: (*_said_of(ABRUPT, ABRUPT_CLAIMS, BOTH), MODERATE, SIMILAR),
-    SMOOTH: (SMOOTH_CLAIMS[0], TURN, *SMOOTH_CLAIMS[1:]),
+    readings.ABRUPT: ABRUPT_CLAIMS,
+    readings.GENERAL: (*_said_of(readings.ABRUPT, ABRUPT_CLAIMS, BOTH), MODERATE, SIMILAR),
+    readings.SMOOTH: (SMOOTH_CLAIMS[0], TURN, *SMOOTH_CLAIMS[1:]),
     # The paper's example of a slope is about rounds in which one arm rises here, and in which several do there.
-    FAST: _said_of(SMOOTH, [claim for claim in SMOOTH_CLAIMS if claim.key != "Beta-SWTS lowest slope"], BOTH),
+    readings.FAST: _said_of(
+        readings.SMOOTH, [claim for claim in SMOOTH_CLAIMS if claim.key != "Beta-SWTS lowest slope"], BOTH
+    ),
 }

@@ -23,32 +23,8 @@ from ..report.pipeline import Pipeline
 from ..specs import AgentSpec, WorldSpec, as_env
 from ..studies.runner import Simulate
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study
+from . import readings
 from .decisions import observations
-from .readings import (
-    ABRUPT,
-    ALGORITHMS,
-    ALPHAS,
-    BETA,
-    CHANGES,
-    GAMMA,
-    GENERAL,
-    HORIZON,
-    NOT_TAKEN,
-    REXP3,
-    RUNS,
-    SAMPLERS,
-    SER4_TUNING,
-    SIGMA,
-    SMOOTH,
-    SPAN,
-    SUGGESTED,
-    SW_KL_UCB,
-    TS,
-    VARIATION,
-    WORLDS,
-    sensitivity_label,
-    window,
-)
 from .sentences import CLAIMS, UNTESTED
 
 
@@ -69,19 +45,22 @@ def _phi(facts: Facts, count: float) -> float:
 def _batch(facts: Facts) -> int:
     """Rexp3's Δ for V_T = 0.001 T."""
     known = Knowledge(n_arms=facts.n_arms, horizon=facts.horizon, variation=0.001 * facts.horizon)
-    return int(kind(ALGORITHMS[REXP3]).tune(known, {})["batch"])
+    return int(kind(readings.ALGORITHMS[readings.REXP3]).tune(known, {})["batch"])
 
 
 Parameters = Callable[[Facts], dict[str, Any]]
-EVERYWHERE = tuple(WORLDS)
+EVERYWHERE = tuple(readings.WORLDS)
 # For each reading that is not the first: the worlds on which it changes something, and the agent's parameters there.
 SETTINGS: dict[tuple[Choice, str], tuple[tuple[str, ...], Parameters]] = {
-    (GAMMA, "γ = ¼"): (EVERYWHERE, lambda facts: {"gamma": 0.25}),
-    (VARIATION, "0.001 T"): (EVERYWHERE, lambda facts: {"batch": _batch(facts)}),
-    (SIGMA, "0.001"): ((SMOOTH,), lambda facts: {"window": drift_window(1e-3)}),
-    (SIGMA, "as stated, else 0.0001"): ((ABRUPT, GENERAL), lambda facts: {"window": drift_window(1e-4)}),
-    (SER4_TUNING, "N = switches"): (EVERYWHERE, lambda facts: {"phi": _phi(facts, facts.switches)}),
-    (SER4_TUNING, "factor 1"): (EVERYWHERE, lambda facts: {"factor": 1.0}),
+    (readings.GAMMA, "γ = ¼"): (EVERYWHERE, lambda facts: {"gamma": 0.25}),
+    (readings.VARIATION, "0.001 T"): (EVERYWHERE, lambda facts: {"batch": _batch(facts)}),
+    (readings.SIGMA, "0.001"): ((readings.SMOOTH,), lambda facts: {"window": drift_window(1e-3)}),
+    (readings.SIGMA, "as stated, else 0.0001"): (
+        (readings.ABRUPT, readings.GENERAL),
+        lambda facts: {"window": drift_window(1e-4)},
+    ),
+    (readings.SER4_TUNING, "N = switches"): (EVERYWHERE, lambda facts: {"phi": _phi(facts, facts.switches)}),
+    (readings.SER4_TUNING, "factor 1"): (EVERYWHERE, lambda facts: {"factor": 1.0}),
 }
 
 
@@ -139,7 +118,7 @@ def _entries(world: WorldSpec, name: str, own: AgentSpec | None) -> list[AgentSp
     variants = VARIANTS.get(name, (({}, name),))
     informed = [own] if own else [AgentSpec.of(name, label=label, **given) for given, label in variants]
     # What was given because of the world is not given to a blind agent.
-    blind = [each.as_blind({} if name in ALGORITHMS.values() else each.kwargs) for each in informed]
+    blind = [each.as_blind({} if name in readings.ALGORITHMS.values() else each.kwargs) for each in informed]
     known, pairs = _knowledge(world), zip(informed, blind if name not in REFERENCES else (), strict=False)
     return [*informed, *(other for entry, other in pairs if _tuned(entry, known) != _tuned(other, known))]
 
@@ -179,24 +158,28 @@ NOTES = (
 )
 
 
-def worlds(horizon: int = HORIZON) -> dict[str, WorldSpec]:
+def worlds(horizon: int = readings.HORIZON) -> dict[str, WorldSpec]:
     """The four worlds by their labels."""
-    other: dict[str, Any] = {} if horizon == HORIZON else {"horizon": horizon}
-    return {label: WorldSpec.of(env, label=label, **other) for label, env in WORLDS.items()}
+    other: dict[str, Any] = {} if horizon == readings.HORIZON else {"horizon": horizon}
+    return {label: WorldSpec.of(env, label=label, **other) for label, env in readings.WORLDS.items()}
 
 
-def comparison(world: WorldSpec, horizon: int = HORIZON, runs: int = RUNS, seed: int = 0) -> Experiment:
+def comparison(
+    world: WorldSpec, horizon: int = readings.HORIZON, runs: int = readings.RUNS, seed: int = 0
+) -> Experiment:
     """The eight algorithms on one world, each tuned by its own paper's formula, and other readings of that tuning."""
     stated = "Smooth" in world.name
-    sw_kl_ucb = AgentSpec.of(ALGORITHMS[SW_KL_UCB], label=SW_KL_UCB, note=UNSTATED, window=UNSTATED_WINDOW)
+    sw_kl_ucb = AgentSpec.of(
+        readings.ALGORITHMS[readings.SW_KL_UCB], label=readings.SW_KL_UCB, note=UNSTATED, window=UNSTATED_WINDOW
+    )
     agents = [
-        sw_kl_ucb if label == SW_KL_UCB and not stated else AgentSpec.of(name, label=label)
-        for label, name in ALGORITHMS.items()
+        sw_kl_ucb if label == readings.SW_KL_UCB and not stated else AgentSpec.of(name, label=label)
+        for label, name in readings.ALGORITHMS.items()
     ]
     facts = _facts(world)
     agents += [other for agent in tuple(agents) for other in other_readings(world.label, facts, agent)]
     return Experiment(
-        worlds=(world,), agents=tuple(agents), runs=runs, seed=seed, reference=BETA, rounds=_rounds(horizon)
+        worlds=(world,), agents=tuple(agents), runs=runs, seed=seed, reference=readings.BETA, rounds=_rounds(horizon)
     )
 
 
@@ -210,22 +193,37 @@ def _facts(world: WorldSpec) -> Facts:
 
 def _rounds(horizon: int) -> tuple[int, ...]:
     """The rounds of a curve, and those by which a claim looks before and after a change."""
-    near = [change + way * reading.value for change in CHANGES for reading in SPAN.readings for way in (-1, 0, 1)]
-    scaled = {max(1, round(round_ * horizon / HORIZON)) for round_ in near}
+    near = [
+        change + way * reading.value
+        for change in readings.CHANGES
+        for reading in readings.SPAN.readings
+        for way in (-1, 0, 1)
+    ]
+    scaled = {max(1, round(round_ * horizon / readings.HORIZON)) for round_ in near}
     return tuple(sorted(scaled.union(evenly_spaced(horizon).tolist())))
 
 
-def sensitivity(world: WorldSpec, horizon: int = HORIZON, runs: int = RUNS, seed: int = 0) -> Experiment:
+def sensitivity(
+    world: WorldSpec, horizon: int = readings.HORIZON, runs: int = readings.RUNS, seed: int = 0
+) -> Experiment:
     """Both samplers with five windows each, and TS as Beta-SWTS without a window; runs of the comparison are reused."""
     windows: dict[float, dict[str, Any]] = {
-        alpha: {} if alpha == SUGGESTED else {"window": window(alpha, horizon)} for alpha in ALPHAS
+        alpha: {} if alpha == readings.SUGGESTED else {"window": readings.window(alpha, horizon)}
+        for alpha in readings.ALPHAS
     }
     windowed = tuple(
-        AgentSpec.of(ALGORITHMS[sampler], label=sensitivity_label(sampler, alpha), group=sampler, **windows[alpha])
-        for sampler in SAMPLERS
-        for alpha in ALPHAS
+        AgentSpec.of(
+            readings.ALGORITHMS[sampler],
+            label=readings.sensitivity_label(sampler, alpha),
+            group=sampler,
+            **windows[alpha],
+        )
+        for sampler in readings.SAMPLERS
+        for alpha in readings.ALPHAS
     )
-    unwindowed = AgentSpec.of(ALGORITHMS[TS], label=sensitivity_label(BETA, 1), group=BETA)
+    unwindowed = AgentSpec.of(
+        readings.ALGORITHMS[readings.TS], label=readings.sensitivity_label(readings.BETA, 1), group=readings.BETA
+    )
     facts = _facts(world)
     others = [other for agent in windowed for other in other_readings(world.label, facts, agent)]
     return Experiment(
@@ -233,7 +231,7 @@ def sensitivity(world: WorldSpec, horizon: int = HORIZON, runs: int = RUNS, seed
         agents=(*windowed, unwindowed, *others),
         runs=runs,
         seed=seed,
-        reference=sensitivity_label(BETA, SUGGESTED),
+        reference=readings.sensitivity_label(readings.BETA, readings.SUGGESTED),
         rounds=_rounds(horizon),
     )
 
@@ -244,7 +242,7 @@ def surveyed() -> tuple[AgentSpec, ...]:
     return tuple({entry.label: entry for entry in entries}.values())
 
 
-def study(runs: int = RUNS, horizon: int = HORIZON, seed: int = 0, *, zoo: bool = False) -> Study:
+def study(runs: int = readings.RUNS, horizon: int = readings.HORIZON, seed: int = 0, *, zoo: bool = False) -> Study:
     """All of the paper's experiments, and on demand the whole zoo on the paper's worlds."""
     title = "Sliding-Window Thompson Sampling for Non-Stationary Settings: the paper's experiments, run again"
     kinds = (comparison, sensitivity)
@@ -254,15 +252,15 @@ def study(runs: int = RUNS, horizon: int = HORIZON, seed: int = 0, *, zoo: bool 
     return Study(title, (*experiments, *surveys))
 
 
-LEAST = 10 * (len(CHANGES) + 1)  # rounds: with fewer, phases are too short to be told apart or drawn
+LEAST = 10 * (len(readings.CHANGES) + 1)  # rounds: with fewer, phases are too short to be told apart or drawn
 
 
 def paper_pipeline(
     folder: Path,
     simulate: Simulate,
     *,
-    runs: int = RUNS,
-    horizon: int = HORIZON,
+    runs: int = readings.RUNS,
+    horizon: int = readings.HORIZON,
     seed: int = 0,
     zoo: bool = True,
     judged: bool | None = None,
@@ -282,15 +280,15 @@ def paper_pipeline(
     """
     if horizon < LEAST:
         raise ValueError(f"--horizon must be at least {LEAST}, so that each phase has some rounds, got {horizon}")
-    judging = horizon >= HORIZON if judged is None else judged
+    judging = horizon >= readings.HORIZON if judged is None else judged
     return Pipeline(
-        study=study(min(runs, RUNS), horizon, seed, zoo=zoo),
+        study=study(min(runs, readings.RUNS), horizon, seed, zoo=zoo),
         folder=folder,
         simulate=simulate,
         claims=CLAIMS if judging else None,
         further_runs=runs,
         untested=UNTESTED if judging else (),
-        not_taken=NOT_TAKEN if judging else (),
+        not_taken=readings.NOT_TAKEN if judging else (),
         notes=NOTES,
         observe=observations if judging else lambda results: (),
         explanations=True,
@@ -301,9 +299,11 @@ def paper_pipeline(
 
 def _other_horizon(horizon: int, judging: bool) -> str:
     """The warning if the horizon is not the paper's: that there are no verdicts, or that they say nothing."""
-    if horizon == HORIZON:
+    if horizon == readings.HORIZON:
         return ""
-    said = f"The horizon is {horizon:,} (the paper's is {HORIZON:,}, and its smooth worlds do not shrink with it)"
+    said = (
+        f"The horizon is {horizon:,} (the paper's is {readings.HORIZON:,}, and its smooth worlds do not shrink with it)"
+    )
     if judging:
         return f"{said}: these verdicts try the machinery and say nothing about the paper."
     return f"{said}: what the paper says cannot be tried here, and no verdicts are given."

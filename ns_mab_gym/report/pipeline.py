@@ -21,17 +21,9 @@ from ..files import write_atomically
 from ..parallel import RETRIES, Pool
 from ..play.progress import progress_for, speed
 from ..sources import code_digest, versions
-from ..studies import pictures
+from ..studies import pictures, runner
 from ..studies.failures import Gap, Remains, failures_in_words, remains_of, write_failures
 from ..studies.results import Results, StudyTotals, collect
-from ..studies.runner import (
-    Failure,
-    Outcome,
-    Simulate,
-    load,
-    run,
-    until_whole,
-)
 from ..studies.store import Store, guarded
 from ..studies.study import Instances, Study, check_study
 from ..studies.tables import write_tables
@@ -57,14 +49,14 @@ class RanStudy:
     """
 
     results: Results
-    first: Outcome
+    first: runner.Outcome
     remains: Remains
     judged: Sequence[Judged] = ()
-    more: Outcome = field(default_factory=lambda: Outcome((), ()))
+    more: runner.Outcome = field(default_factory=lambda: runner.Outcome((), ()))
     later: Sequence[Gap] = ()
 
     @property
-    def failures(self) -> tuple[Failure, ...]:
+    def failures(self) -> tuple[runner.Failure, ...]:
         """The units that have no result."""
         return (*self.first.failures, *self.more.failures)
 
@@ -102,7 +94,7 @@ class RanStudy:
         return f"{work} ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
 
 
-def work_in_words(outcome: Outcome) -> str:
+def work_in_words(outcome: runner.Outcome) -> str:
     """Return the numbers of units: all, those computed now, and those that failed."""
     failed = f", and {len(outcome.failures):,} failed" if outcome.failures else ""
     return f"{len(outcome.units):,}, of which {len(outcome.computed):,} were computed now{failed}"
@@ -139,7 +131,7 @@ class Pipeline:
 
     study: Study
     folder: Path
-    simulate: Simulate
+    simulate: runner.Simulate
     n_jobs: int | None = None
     claims: Mapping[str, Sequence[Claim]] | None = None
     further_runs: int = 0
@@ -153,7 +145,7 @@ class Pipeline:
     trust_models: bool = False
     pool: Callable[[], Pool] | None = None
     retries: int = RETRIES
-    failures: tuple[Failure, ...] = field(default=(), init=False)
+    failures: tuple[runner.Failure, ...] = field(default=(), init=False)
 
     def run(self) -> list[str]:
         """Run everything, and return the lines to print at the end."""
@@ -161,7 +153,7 @@ class Pipeline:
         self.study = pinned(self.study, trust_models=self.trust_models)
         check_study(self.study)
         with nullcontext() if self.pool is None else self.pool() as pool:
-            return until_whole(partial(self._done, pool, began))
+            return runner.until_whole(partial(self._done, pool, began))
 
     def _done(self, pool: Pool | None, began: float) -> list[str]:
         """Compute what is missing, and write everything."""
@@ -175,7 +167,7 @@ class Pipeline:
                 work = f"0 of {said['units']} units computed in {time.perf_counter() - began:.1f} s"
                 return [*said["lines"], work, f"report: {self.report}"]
             remains = remains_of(self.study, first.failures)
-            results = collect(remains.study, partial(load, store), store.reject)
+            results = collect(remains.study, partial(runner.load, store), store.reject)
             judged, more = trial.verdicts(results, first, means)
             ran = RanStudy(results, first, remains, judged, more, remains_of(trial.further, more.failures).gaps)
             self.failures = ran.failures
@@ -197,9 +189,9 @@ class Pipeline:
         remarks = (self.untested, self.not_taken, self.notes, self.warning, self.command, self.explanations)
         return (self.study, self.further_runs, sentences, remarks), [self.observe, *judging, *words]
 
-    def _run(self, store: Store, pool: Pool | None, study: Study) -> Outcome:
+    def _run(self, store: Store, pool: Pool | None, study: Study) -> runner.Outcome:
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
-        return run(study, store, self.simulate, progress_for(sys.stderr), **options)
+        return runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
 
     def _write(self, ran: RanStudy, seconds: float, means: Instances, store: Store) -> None:
         """Write the figures, the tables, the claims and the report, and what failed."""

@@ -15,16 +15,8 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from ..figures import regret
 from ..figures.alarms import alarm_figure
-from ..figures.regret import (
-    Member,
-    SurveyedAgent,
-    Swept,
-    regret_figure,
-    sensitivity_figure,
-    survey_figure,
-    sweep_figure,
-)
 from ..figures.style import save
 from ..figures.theory import learnable_figure, pseudophase_figure
 from ..figures.worlds import means_figure, phase_starts
@@ -74,7 +66,7 @@ class Drawn:
 
     files: list[Path] = field(default_factory=list)
     timelines: dict[Place, Path] = field(default_factory=dict)
-    sweeps: dict[Place, Sequence[Swept]] = field(default_factory=dict)
+    sweeps: dict[Place, Sequence[regret.Swept]] = field(default_factory=dict)
 
 
 def planned(study: Study) -> list[PlannedFigure]:
@@ -103,7 +95,7 @@ def draw(
     folder: Path,
     drawn_anew: Collection[str] = (),
     *,
-    sweeps: Mapping[Place, Sequence[Swept]] | None = None,
+    sweeps: Mapping[Place, Sequence[regret.Swept]] | None = None,
     code: Callable[[Unit], str] | None = None,
 ) -> Drawn:
     """Draw every figure of a study that changed.
@@ -119,7 +111,7 @@ def draw(
     drawn, record = Drawn(), _Record(folder)
     for figure in planned(results.study):
         world, experiment, anew = figure.world, figure.experiment, figure.world.label in drawn_anew
-        swept: Sequence[Swept] = ()
+        swept: Sequence[regret.Swept] = ()
         if experiment is not None and figure.kind == "sweep":
             found = (
                 swept_on(results, experiment, world, anew) if sweeps is None else sweeps.get((experiment, world), ())
@@ -206,7 +198,7 @@ def _shown(figure: PlannedFigure, instance: Floats | None, anew: bool, code: Cal
 
 
 def _figures(
-    figure: PlannedFigure, results: Results, instance: Floats | None, anew: bool, swept: Sequence[Swept]
+    figure: PlannedFigure, results: Results, instance: Floats | None, anew: bool, swept: Sequence[regret.Swept]
 ) -> Iterator[tuple[str, Figure]]:
     """A planned figure and that of its alarms, by name, each only if there is something to show."""
     name, world, experiment, label = figure.name, figure.world, figure.experiment, figure.world.label
@@ -216,35 +208,37 @@ def _figures(
             yield name, means_figure(instance, title, names_in_file(world, instance.shape[1]))
         return
     if figure.kind == "zoo":
-        yield name, survey_figure(_surveyed(results, experiment, world), f"{label}: the whole zoo")
+        yield name, regret.survey_figure(_surveyed(results, experiment, world), f"{label}: the whole zoo")
     elif figure.kind == "sensitivity":
-        yield name, sensitivity_figure(families_of(results, experiment, world), label)
+        yield name, regret.sensitivity_figure(families_of(results, experiment, world), label)
     elif figure.kind == "regret":
         changes = [] if anew else phase_starts(instance)
-        yield name, regret_figure(results.of(experiment, world), label, changes, results.notes(world))
+        yield name, regret.regret_figure(results.of(experiment, world), label, changes, results.notes(world))
     elif swept:
-        yield name, sweep_figure(swept, label)
+        yield name, regret.sweep_figure(swept, label)
     if figure.alarms and (cards := cards_on(results, experiment.without_other_readings(), world, instance, anew)):
         yield f"{name}-alarms", alarm_figure(cards, label)
 
 
-def families_of(results: Results, experiment: Experiment, world: WorldSpec) -> dict[str, list[Member]]:
+def families_of(results: Results, experiment: Experiment, world: WorldSpec) -> dict[str, list[regret.Member]]:
     """The agents of an experiment by family, with their runs on a world; empty where there are no families."""
     curves = results.of(experiment, world)
     return {
-        group: [Member(agent.name_in_group, curves[agent.label], "window" not in agent.kwargs) for agent in agents]
+        group: [
+            regret.Member(agent.name_in_group, curves[agent.label], "window" not in agent.kwargs) for agent in agents
+        ]
         for group, agents in experiment.groups.items()
     }
 
 
-def _surveyed(results: Results, experiment: Experiment, world: WorldSpec) -> list[SurveyedAgent]:
+def _surveyed(results: Results, experiment: Experiment, world: WorldSpec) -> list[regret.SurveyedAgent]:
     """The agents of a survey with their final regrets on a world, the paper's own marked."""
     finals = {label: runs.final for label, runs in results.of(experiment, world).items()}
     beside = [each for each in results.study.experiments if not each.survey and world in each.worlds]
     own = {agent.label for each in beside for agent in each.ranked}
     blind = {agent.informed_label: finals[agent.label] for agent in experiment.ranked if agent.blind}
     informed = [agent.label for agent in experiment.ranked if not agent.blind]
-    return [SurveyedAgent(label, finals[label], blind.get(label), label in own) for label in informed]
+    return [regret.SurveyedAgent(label, finals[label], blind.get(label), label in own) for label in informed]
 
 
 def slug(label: str) -> str:

@@ -7,18 +7,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from .. import parallel
 from ..agents.core.arguments import job_count
 from ..code_version import files_of, modules_of, pinned
 from ..files import KeptFile
-from ..parallel import (
-    RETRIES,
-    ExecutorLostError,
-    Failed,
-    Needs,
-    Pool,
-    executor,
-    map_unordered,
-)
 from ..play.progress import Progress
 from ..runs import Runs
 from .store import LostResultError, Row, Store, encode
@@ -70,12 +62,12 @@ def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
     )
 
 
-def needs_of_units(units: Iterable[Unit]) -> Needs:
+def needs_of_units(units: Iterable[Unit]) -> parallel.Needs:
     """Return what a worker must have to compute these units."""
     entries = dict.fromkeys((unit.world, unit.agent) for unit in units)
     files = [file for pair in entries for entry in pair for file in files_of(entry).values()]
     code = [tuple(each for each in modules_of(*pair) if each not in SENT_ALONG) for pair in entries]
-    return Needs.of(code, [file for file in files if isinstance(file, KeptFile)])
+    return parallel.Needs.of(code, [file for file in files if isinstance(file, KeptFile)])
 
 
 W = TypeVar("W")
@@ -131,9 +123,9 @@ def run(
     progress: Progress,
     *,
     n_jobs: int | None = None,
-    pool: Pool | None = None,
+    pool: parallel.Pool | None = None,
     ready: Callable[[Unit], None] = lambda unit: None,
-    retries: int = RETRIES,
+    retries: int = parallel.RETRIES,
 ) -> Outcome:
     """Compute the units of a study that are not in the store.
 
@@ -154,7 +146,7 @@ def run(
     for unit in units:
         if id(unit) not in absent:
             ready(unit)
-    own = executor("threads", min(threads, max(1, len(missing))))
+    own = parallel.executor("threads", min(threads, max(1, len(missing))))
     with progress, own if pool is None else nullcontext(pool) as pool:
         progress.start(len(units) - len(missing), len(units))
         progress.say(f"{len(missing)} of {len(units)} units to compute, {len(units) - len(missing)} stored already")
@@ -166,8 +158,8 @@ def run(
         failures: list[Failure] = []
         steps, seconds = 0, 0.0
         try:
-            for each in map_unordered(pool, job, missing, needs=needs, retries=retries, say=progress.say):
-                if isinstance(each, Failed):
+            for each in parallel.map_unordered(pool, job, missing, needs=needs, retries=retries, say=progress.say):
+                if isinstance(each, parallel.Failed):
                     error = each.error
                     failures.append(Failure(each.item, each.attempts, error.text, error.traceback, error.worker))
                     progress.fail()
@@ -179,8 +171,10 @@ def run(
                 progress.advance(len(each.items), sum(result.steps for result in each.results))
                 for unit in each.items:
                     ready(unit)
-        except ExecutorLostError as error:
-            raise ExecutorLostError(f"{error}; what is computed is stored: the same command goes on") from error
+        except parallel.ExecutorLostError as error:
+            raise parallel.ExecutorLostError(
+                f"{error}; what is computed is stored: the same command goes on"
+            ) from error
     return Outcome(tuple(units), tuple(computed), tuple(failures), steps, seconds)
 
 
