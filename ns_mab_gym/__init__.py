@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from . import agents, rewards, theory, worlds, wrappers
     from .comparison import Comparison, compare
     from .detections import Scorecard, scorecard
-    from .envs.bandit import bandit_of
+    from .envs.vector import bandit_of
     from .play.episode import Trajectory, run_episode
     from .play.simulate import simulate
     from .runs import Runs
@@ -59,7 +59,7 @@ _LAZY = {
     "Sweep": ".specs",
     "Trajectory": ".play.episode",
     "Tuned": ".tuning.tune",
-    "bandit_of": ".envs.bandit",
+    "bandit_of": ".envs.vector",
     "compare": ".comparison",
     "geomspace": ".specs",
     "recommend": ".tuning.recommend",

@@ -7,13 +7,11 @@ read once, at the beginning of a study, and count by their content.
 
 from __future__ import annotations
 
-import os
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
@@ -24,11 +22,8 @@ from .sources import OURS, code_digest, edited_while_running, is_users_file, mod
 from .specs import MODELS
 
 if TYPE_CHECKING:
-    from .specs import AgentSpec, Spec, WorldSpec
-    from .studies.study import Study
+    from .specs import AgentSpec, WorldSpec
     from .studies.units import Unit
-
-E = TypeVar("E", bound="Spec")
 
 
 class EditedCodeError(ValueError):
@@ -82,7 +77,7 @@ class CodeVersions:
                     f"going on; what is stored is intact, start again to play the code as it is now"
                 )
         for entry in dict.fromkeys(entry for unit in units for entry in (unit.world, unit.agent)):
-            for name, file in files_of(entry).items():
+            for name, file in entry.files.items():
                 ours = entry.name in ("table", *MODELS) or entry.kwargs.get("world") == "table"
                 if isinstance(file, KeptFile) and not (name == "path" and ours):
                     file.ensure_unchanged()  # code of the user's opens it by itself, ours reads what was kept
@@ -128,61 +123,3 @@ def modules_of_class(kind: type) -> set[str]:
     files = {base.__module__: getattr(sys.modules.get(base.__module__), "__file__", None) for base in kind.__mro__}
     counted = {name for name, file in files.items() if name.startswith(OURS) or (file and is_users_file(file))}
     return {kind.__module__, *counted}
-
-
-def pinned(study: Study, *, trust_models: bool = False) -> Study:
-    """The study with every file that it names read, once; equal to the study, and under the same labels.
-
-    A path that leads to no file stays as it is: the check of the study says what is wrong with it.
-
-    Args:
-        study: the study.
-        trust_models: True if saved models may run code; see ``SECURITY.md``.
-    """
-
-    @cache
-    def read(path: str, trusted: bool) -> KeptFile:
-        return KeptFile(path, trusted=trusted)
-
-    def keep(entry: E) -> E:
-        return _with_files(entry, lambda path: read(path, trust_models and entry.name in MODELS))
-
-    experiments = (
-        replace(each, worlds=tuple(map(keep, each.worlds)), agents=tuple(map(keep, each.agents)))
-        for each in study.experiments
-    )
-    return replace(study, experiments=tuple(experiments))
-
-
-def pinned_world(world: WorldSpec) -> WorldSpec:
-    """Return the world with its files read; see :func:`pinned`."""
-    return _with_files(world, KeptFile)
-
-
-def files_of(entry: Spec) -> dict[str, str]:
-    """The files that the parameters of an entry name, by the name of the parameter, such as ``reward.path``."""
-    return {name: value for name, value in _leaves(entry.parameters) if _is_file(name, value)}
-
-
-def _with_files(entry: E, read: Callable[[str], KeptFile]) -> E:
-    def replaced(name: str, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: replaced(key, each) for key, each in value.items()}
-        return read(value) if _is_file(name, value) and not isinstance(value, KeptFile) else value
-
-    return replace(entry, parameters=tuple((name, replaced(name, value)) for name, value in entry.parameters))
-
-
-def _leaves(parameters: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Names and values, also of parameters inside of parameters."""
-    for name, value in parameters:
-        if isinstance(value, Mapping):
-            yield from ((f"{name}.{inner}", each) for inner, each in _leaves(value.items()))
-        else:
-            yield name, value
-
-
-def _is_file(name: str, value: Any) -> bool:
-    """True for the path of a file; a text without an ending counts only if its parameter is called a path."""
-    named = isinstance(value, str) and (name.endswith("path") or bool(os.path.splitext(value)[1]))
-    return isinstance(value, KeptFile) or (named and os.path.isfile(value))

@@ -22,23 +22,23 @@ import numpy as np
 from .agents.core.arguments import choice, job_count, positive_int
 from .agents.core.knowledge import Knowledge
 from .agents.core.registry import AGENTS, kind
-from .code_version import pinned
 from .envs.bandit import NSBanditEnv
 from .files import write_atomically
 from .means import Floats
 from .parallel import RETRIES
 from .parallel import executor as workers
-from .play.episode import check_match, seed_pair
+from .play.episode import check_match
 from .play.pairing import Pairing, known_of
 from .play.progress import Progress, ProgressOption, counting
 from .play.simulate import simulate
-from .runs import Runs
+from .runs import Runs, seed_pair
 from .sources import versions
 from .specs import AgentSpec, Given, WorldSpec, agent_specs, as_agent, said, world_specs
 from .statistics import FEWEST, Interval, mean_interval, pairwise_factor
 from .studies import MemoryStore, Results, collect, load, run
 from .studies.failures import remains_of
-from .studies.study import Experiment, Instances, Study
+from .studies.runner import Instances
+from .studies.study import Experiment, Study, pinned
 from .studies.units import Unit
 from .theory.text_tables import table
 
@@ -570,7 +570,6 @@ class Comparison:
     def _page(self, figures: Path) -> str:
         """The page, while its figures are drawn into a folder."""
         from .report.page import Page
-        from .report.pipeline import summary_of
         from .studies import pictures
 
         study, made = self.results.study, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -590,7 +589,7 @@ class Comparison:
         return Page(
             results=self.results,
             means=means,
-            summary=summary_of(study),
+            summary=study.summary,
             settings=settings,
             notes=[*map(str, self.misfits)],
             drawn_anew=anew,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+POINTS = 500  # points of a regret curve
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -113,3 +115,16 @@ def joined(blocks: Sequence[Runs]) -> Runs:
         seconds=sum(block.seconds for block in blocks),
         alarms=list(chain.from_iterable(alarms)) if len(alarms) == len(blocks) else None,
     )
+
+
+@lru_cache(maxsize=2**14, typed=True)  # all agents on all worlds play the same seeds
+def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
+    """Return the environment's and the agent's seed of a run: independent of each other and of all other runs."""
+    words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(2, np.uint64)
+    return int(words[0] >> 1), int(words[1] >> 1)  # 63 bits, so that any table can hold them
+
+
+def evenly_spaced(horizon: int) -> npt.NDArray[np.int64]:
+    """Return at most 500 rounds, evenly spaced, the last of them T."""
+    points = min(POINTS, horizon)
+    return np.arange(1, points + 1) * horizon // points

@@ -9,6 +9,7 @@ and :class:`AgentSpec` are these with a label, :func:`as_env` and :func:`as_agen
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -23,9 +24,8 @@ import numpy as np
 from .agents.core.arguments import as_integer, known_parameters, nearest, positive, positive_int, shown
 from .agents.core.registry import AGENTS, check_parameters, kind, load_path, looks_like_path, names
 from .agents.core.text import TEXTS, Values, check_single, is_number, is_pair, read_text, unpacked, write_text
-from .envs import ENV_IDS
 from .envs.bandit import NSBanditEnv
-from .files import plain_text, shortened
+from .files import KeptFile, plain_text, shortened
 from .means import Floats, as_means
 from .worlds import catalogue
 from .worlds.world import World
@@ -77,7 +77,8 @@ def as_env(given: Any, kwargs: Mapping[str, Any] | None = None) -> gym.Env[Any, 
     if env.startswith(":"):
         raise ValueError(f"an id of Gymnasium is 'Name-v0' or 'module:Name-v0', got {shown(env)}")
     if ":" not in env and env not in gym.registry:
-        raise ValueError(f"unknown world {env!r}; {nearest(env, [*catalogue.names(), *ENV_IDS])}")
+        ids = [each for each in gym.registry if each.startswith("NSBandit-")]
+        raise ValueError(f"unknown world {env!r}; {nearest(env, [*catalogue.names(), *ids])}")
     return gym.make(env, **kwargs)
 
 
@@ -291,6 +292,21 @@ class Spec:
         """The file from which it is read, if there is one: a table of means, or a saved model."""
         path = self.kwargs.get("path")
         return None if path is None else Path(path)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """All files that its parameters name, by the name of the parameter, such as ``reward.path``."""
+        return {name: value for name, value in _leaves(self.parameters) if _is_file(name, value)}
+
+    def with_files(self, read: Callable[[str], KeptFile] = KeptFile) -> Self:
+        """Return the spec with its files read, once; equal to the spec."""
+
+        def replaced(name: str, value: Any) -> Any:
+            if isinstance(value, Mapping):
+                return {key: replaced(key, each) for key, each in value.items()}
+            return read(value) if _is_file(name, value) and not isinstance(value, KeptFile) else value
+
+        return replace(self, parameters=tuple((name, replaced(name, value)) for name, value in self.parameters))
 
 
 @dataclass(frozen=True)
@@ -673,3 +689,18 @@ def _whole(spec: Spec) -> str:
     if isinstance(spec, AgentSpec) and spec.family and not spec.family.startswith(spec.name):
         return spec.family
     return str(spec.file) if isinstance(spec, WorldSpec) and spec.file is not None else spec.name
+
+
+def _leaves(parameters: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Names and values, also of parameters inside of parameters."""
+    for name, value in parameters:
+        if isinstance(value, Mapping):
+            yield from ((f"{name}.{inner}", each) for inner, each in _leaves(value.items()))
+        else:
+            yield name, value
+
+
+def _is_file(name: str, value: Any) -> bool:
+    """True for the path of a file; a text without an ending counts only if its parameter is called a path."""
+    named = isinstance(value, str) and (name.endswith("path") or bool(os.path.splitext(value)[1]))
+    return isinstance(value, KeptFile) or (named and os.path.isfile(value))

@@ -59,18 +59,18 @@ DIRECTIONS: dict[str, set[str]] = {
         "runs", "sources", "specs", "statistics", "studies", "worlds",
     },
     "comparison": {
-        "agents.core", "code_version", "envs", "figures", "files", "means", "parallel", "play", "report", "runs",
-        "sources", "specs", "statistics", "studies", "theory",
+        "agents.core", "envs", "figures", "files", "means", "parallel", "play", "report", "runs", "sources", "specs",
+        "statistics", "studies", "theory",
     },
-    "tuning": {"agents.core", "envs", "means", "play", "specs", "statistics", "theory", "worlds"},
+    "tuning": {"agents.core", "envs", "means", "play", "runs", "specs", "statistics", "theory", "worlds"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "agents.core", "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",
         "theory", "tuning", "worlds",
     },
     "cli": {
-        "agents.core", "code_version", "deep", "envs", "figures", "files", "leaderboard", "means", "paper",
-        "parallel", "play", "report", "rewards", "rl", "sources", "specs", "studies", "theory", "tuning", "worlds",
+        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "means", "paper", "parallel", "play",
+        "report", "rewards", "rl", "sources", "specs", "studies", "theory", "tuning", "worlds",
     },
 }  # fmt: skip
 DOORS = {"", "__main__"}  # the package itself, through which users reach every room

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..code_version import pinned_world
 from ..envs.bandit import NSBanditEnv
 from ..files import file_name
 from ..means import Floats
@@ -197,7 +196,7 @@ def means_of(text: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         text: an id, a world's name, or a file of means, and optionally parameter=value,… after a colon.
         seed: the seed of the instance, if the world is random.
     """
-    world = pinned_world(WorldSpec.read(text))
+    world = WorldSpec.read(text).with_files()
     env = world.env()
     bandit = env.unwrapped
     if not isinstance(bandit, NSBanditEnv):

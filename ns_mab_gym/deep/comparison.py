@@ -29,7 +29,8 @@ from ..rl.training import Trained, Training
 from ..runs import Runs
 from ..specs import AgentSpec, WorldSpec, read_agents
 from ..statistics import FEWEST, LEVEL, Interval, bootstrap_t, t_quantile
-from ..studies.study import Experiment, Study, check_study
+from ..studies.runner import check_study
+from ..studies.study import Experiment, Study
 from ..theory.text_tables import table
 from ..tuning.search import SPACES
 from ..tuning.tune import tune

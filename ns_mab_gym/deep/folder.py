@@ -30,8 +30,9 @@ from ..files import remove_leftovers, write_atomically
 from ..parallel import end_with
 from ..rl.agent import SB3Agent
 from ..rl.training import LearningCurve, Trained, Training, train
-from ..studies.store import FolderLock, StoreError, guarded, mark, own_folder
+from ..studies.store import FolderLock, guarded, mark, own_folder
 from ..studies.tables import json_text
+from ..studies.units import StoreError
 
 Name = TypeVar("Name", bound=Hashable)
 OWNER = "Models and results of `ns-mab-gym train`"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -19,7 +19,7 @@ from ..worlds.world import World
 from .render import EpisodeHistory, ansi_line, draw_frame
 
 if TYPE_CHECKING:
-    from .vector import NSBanditVectorEnv
+    pass
 
 Observation = npt.NDArray[np.float32]
 
@@ -225,35 +225,3 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             return f"round 0 of {self.world.horizon:,}: {world}"
         arm, reward, best, regret = self._last
         return ansi_line(self._t, arm, reward, self.means[self._t - 1], best, regret, self._total_regret)
-
-
-@overload
-def bandit_of(env: gym.Env[Any, Any]) -> NSBanditEnv: ...
-
-
-@overload
-def bandit_of(env: gym.vector.VectorEnv[Any, Any, Any]) -> NSBanditVectorEnv: ...
-
-
-def bandit_of(env: Any) -> Any:
-    """The bandit under the wrappers of an environment: ``env.unwrapped``, with the type that it has.
-
-    Type checkers then know its attributes, such as ``means``, ``world`` and ``law``.
-
-    >>> env = gym.make("NSBandit-Abrupt-v0", horizon=100)
-    >>> bandit_of(env).means.shape
-    (100, 10)
-
-    Args:
-        env: what ``gym.make`` or ``gym.make_vec`` made of an id of this package, wrapped or not.
-    """
-    from .vector import NSBanditVectorEnv  # imported here, because single environments do not need it
-
-    bare = getattr(env, "unwrapped", None)
-    if isinstance(bare, NSBanditEnv | NSBanditVectorEnv):
-        return bare
-    if isinstance(bare, gym.vector.SyncVectorEnv | gym.vector.AsyncVectorEnv):
-        remedy = 'make it with gym.make_vec(id, num_envs=…), or ask its parts: envs.unwrapped.get_attr("means")'
-    else:
-        remedy = 'make one with gym.make("NSBandit-Abrupt-v0")'
-    raise TypeError(f"there is no bandit of this package in {shown(env)}; {remedy}")

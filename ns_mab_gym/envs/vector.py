@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, overload
 
 import gymnasium as gym
 import numpy as np
@@ -498,3 +498,33 @@ def rows_ahead(n_envs: int, n_arms: int, horizon: int, random: bool) -> int:
     """The number of steps to prepare: fewer for many bandits, so that what is prepared takes bounded memory."""
     each = 8 * (n_arms + 2) if random else 8
     return max(1, min(BLOCK, horizon, BLOCK_BYTES // (n_envs * each)))
+
+
+@overload
+def bandit_of(env: gym.Env[Any, Any]) -> NSBanditEnv: ...
+
+
+@overload
+def bandit_of(env: gym.vector.VectorEnv[Any, Any, Any]) -> NSBanditVectorEnv: ...
+
+
+def bandit_of(env: Any) -> Any:
+    """The bandit under the wrappers of an environment: ``env.unwrapped``, with the type that it has.
+
+    Type checkers then know its attributes, such as ``means``, ``world`` and ``law``.
+
+    >>> env = gym.make("NSBandit-Abrupt-v0", horizon=100)
+    >>> bandit_of(env).means.shape
+    (100, 10)
+
+    Args:
+        env: what ``gym.make`` or ``gym.make_vec`` made of an id of this package, wrapped or not.
+    """
+    bare = getattr(env, "unwrapped", None)
+    if isinstance(bare, NSBanditEnv | NSBanditVectorEnv):
+        return bare
+    if isinstance(bare, gym.vector.SyncVectorEnv | gym.vector.AsyncVectorEnv):
+        remedy = 'make it with gym.make_vec(id, num_envs=…), or ask its parts: envs.unwrapped.get_attr("means")'
+    else:
+        remedy = 'make one with gym.make("NSBandit-Abrupt-v0")'
+    raise TypeError(f"there is no bandit of this package in {shown(env)}; {remedy}")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..code_version import code_versions, pinned
+from ..code_version import code_versions
 from ..figures.leaderboard import RankedAgent, RatePanel, heatmap_figure, ranks_figure, rates_figure
 from ..figures.style import save
 from ..files import write_atomically
@@ -34,7 +34,7 @@ from ..studies import runner
 from ..studies.failures import failures_in_words, remains_of, write_failures
 from ..studies.results import StudyTotals, collect
 from ..studies.store import Store, guarded
-from ..studies.study import Study
+from ..studies.study import Study, pinned
 from ..studies.tables import csv_table, json_text
 from . import ranks
 from .plan import CHANGES, SPEEDS, BoardPlan, BoardWorld
@@ -46,7 +46,7 @@ RULES = (
     "worlds every run has an instance of its own, and informed agents are tuned anew for each.",
     "On a world, agents are ranked by their mean regret in round T. An agent's mean rank is the mean over the worlds "
     "of a family, then over the families, so that seven kinds of random phases do not outvote two of rising means.",
-    f"Intervals are over worlds: families are drawn with replacement, then worlds within each, {ranks.SAMPLES:,} times. "
+    f"Intervals are over worlds: families are drawn with replacement, then worlds in each, {ranks.SAMPLES:,} times. "
     "They say what the rank could be on other worlds of these kinds, and not what it would be with other luck.",
     "Only worlds that every agent of the zoo can play count for ranks. Gaussian rewards leave [0, 1], for which many "
     "rules are not defined: these worlds are shown and do not count. Who misses a world that counts has no place.",

@@ -17,8 +17,9 @@ from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.registry import make
 from ..envs.bandit import NSBanditEnv
 from ..means import Floats
-from ..play.episode import check_match, seed_pair
+from ..play.episode import check_match
 from ..play.pairing import known_of
+from ..runs import seed_pair
 from ..specs import MODELS, AgentSpec, WorldSpec
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study
 from ..worlds.drawn import Piecewise

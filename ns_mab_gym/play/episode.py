@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from ..agents.core.arguments import UnplayableArmError, playable, positive_int, seed_number, shown
 from ..agents.core.protocol import Agent, AgentProtocol
 from ..agents.parts.alarms import alarms_of, log_in
+from ..runs import seed_pair
 from ..specs import check_plays
 
 IntArray = npt.NDArray[np.int64]
@@ -47,13 +47,6 @@ class Trajectory:
     pulls: IntArray
     suboptimal_pulls: IntArray | None
     alarms: npt.NDArray[np.void] | None = None
-
-
-@lru_cache(maxsize=2**14, typed=True)  # all agents on all worlds play the same seeds
-def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
-    """Return the environment's and the agent's seed of a run: independent of each other and of all other runs."""
-    words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(2, np.uint64)
-    return int(words[0] >> 1), int(words[1] >> 1)  # 63 bits, so that any table can hold them
 
 
 def run_episode(

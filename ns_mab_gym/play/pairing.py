@@ -21,11 +21,10 @@ from ..agents.core.registry import check_parameters, kind, make
 from ..envs.bandit import NSBanditEnv, drawn_means, streams
 from ..means import Floats, knowledge
 from ..rewards import Law
-from ..runs import Runs
+from ..runs import POINTS, Runs, evenly_spaced
 from ..worlds.world import World
 from .episode import Trajectory, check_match, run_episode
 
-POINTS = 500  # points of a regret curve
 RUN_BYTES = 400  # of the seeds and parameters of a run
 NO_LOG = np.zeros(0, np.void)  # stands for the alarms of an agent that has no log of them
 
@@ -113,12 +112,6 @@ def finished(runs: Runs, seconds: float) -> Runs:
     """Return the record of all runs with the time they took; without alarms if the agent logs none."""
     logged = runs.alarms is not None and runs.alarms[0] is not NO_LOG
     return replace(runs, seconds=seconds, alarms=runs.alarms if logged else None)
-
-
-def evenly_spaced(horizon: int) -> npt.NDArray[np.int64]:
-    """Return at most 500 rounds, evenly spaced, the last of them T."""
-    points = min(POINTS, horizon)
-    return np.arange(1, points + 1) * horizon // points
 
 
 class Pairing:

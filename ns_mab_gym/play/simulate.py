@@ -27,10 +27,10 @@ import numpy.typing as npt
 
 from .. import parallel
 from ..agents.core.arguments import by_name, job_count, positive_int, usable_cores
-from ..runs import Runs
+from ..runs import Runs, seed_pair
 from ..specs import as_agent, as_env
 from ..worlds.world import World
-from .episode import first_action, seed_pair
+from .episode import first_action
 from .pairing import Pairing, Recording, finished, note_alarms, without_arrays
 from .progress import ProgressOption, counting
 

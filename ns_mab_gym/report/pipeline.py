@@ -16,7 +16,7 @@ from typing import Any
 
 from ..claims.further import Trial
 from ..claims.judging import Claim, Judged, Untested
-from ..code_version import code_versions, pinned
+from ..code_version import code_versions
 from ..files import write_atomically
 from ..parallel import RETRIES, Pool
 from ..play.progress import progress_for, speed
@@ -24,8 +24,9 @@ from ..sources import code_digest, versions
 from ..studies import pictures, runner
 from ..studies.failures import Gap, Remains, failures_in_words, remains_of, write_failures
 from ..studies.results import Results, StudyTotals, collect
+from ..studies.runner import Instances, check_study
 from ..studies.store import Store, guarded
-from ..studies.study import Instances, Study, check_study
+from ..studies.study import Study, pinned
 from ..studies.tables import write_tables
 from ..studies.units import Unit
 from .claims import claims_json, claims_markdown, verdict_lines
@@ -210,7 +211,7 @@ class Pipeline:
         page = Page(
             results=ran.results,
             means=means,
-            summary=summary_of(study),
+            summary=study.summary,
             settings=self._settings(ran, totals, made, seconds),
             judged=ran.judged,
             notes=notes,
@@ -263,15 +264,3 @@ class Pipeline:
                 "of tables: percentile bootstrap; of claims: bootstrap-t; 10,000 samples, fixed seed, paired by run",
             ),
         ]
-
-
-def summary_of(study: Study) -> str:
-    """Return the size of a study in a sentence."""
-    agents = {agent.label for experiment in study.experiments for agent in experiment.agents}
-    runs = ", ".join(map(str, dict.fromkeys(experiment.runs for experiment in study.experiments)))
-    counts = f"{_counted(len(study.worlds), 'world')}, {_counted(len(agents), 'agent')}, {runs} runs each"
-    return f"{counts}; runs of the same number share their luck."
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -4,8 +4,9 @@ from ..code_version import code_versions
 from ..specs import AgentSpec, WorldSpec
 from .results import Results, collect
 from .runner import Failure, Outcome, load, run
-from .store import MemoryStore, Store, StoreError
+from .store import MemoryStore, Store
 from .study import Experiment, Study, read_study
+from .units import StoreError
 
 __all__ = [
     "AgentSpec",

@@ -24,7 +24,7 @@ from ..files import distinct_names, file_name, write_atomically
 from ..means import Floats
 from ..sources import OURS, code_digest
 from ..specs import WorldSpec
-from .results import Results
+from .results import Results, families_of
 from .study import Experiment, Study, names_in_file
 from .tables import cards_on, swept_on
 from .units import Unit, blocks_of
@@ -218,17 +218,6 @@ def _figures(
         yield name, regret.sweep_figure(swept, label)
     if figure.alarms and (cards := cards_on(results, experiment.without_other_readings(), world, instance, anew)):
         yield f"{name}-alarms", alarm_figure(cards, label)
-
-
-def families_of(results: Results, experiment: Experiment, world: WorldSpec) -> dict[str, list[regret.Member]]:
-    """The agents of an experiment by family, with their runs on a world; empty where there are no families."""
-    curves = results.of(experiment, world)
-    return {
-        group: [
-            regret.Member(agent.name_in_group, curves[agent.label], "window" not in agent.kwargs) for agent in agents
-        ]
-        for group, agents in experiment.groups.items()
-    }
 
 
 def _surveyed(results: Results, experiment: Experiment, world: WorldSpec) -> list[regret.SurveyedAgent]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ..figures.regret import Member
 from ..runs import Runs, joined
 from ..specs import AgentSpec, WorldSpec
 from ..statistics import Summary, summarise
-from .store import LostResultError
 from .study import Experiment, Study
-from .units import Series, Unit, blocks_of
+from .units import LostResultError, Series, Unit, blocks_of
 
 KEPT = 16 << 20  # bytes of runs that are kept, beside those of the world in hand
 RECORD = 1_000  # bytes of what a run has beside its arrays: seeds, parameters, alarms
@@ -226,3 +226,12 @@ class StudyTotals:
                 self.alarms |= runs.alarms is not None
                 if runs.horizon not in self.horizons:
                     self.horizons.append(runs.horizon)
+
+
+def families_of(results: Results, experiment: Experiment, world: WorldSpec) -> dict[str, list[Member]]:
+    """The agents of an experiment by family, with their runs on a world; empty where there are no families."""
+    curves = results.of(experiment, world)
+    return {
+        group: [Member(agent.name_in_group, curves[agent.label], "window" not in agent.kwargs) for agent in agents]
+        for group, agents in experiment.groups.items()
+    }

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+import gymnasium as gym
 
 from .. import parallel
-from ..agents.core.arguments import job_count
-from ..code_version import files_of, modules_of, pinned
+from ..agents.core.arguments import job_count, nearest
+from ..agents.core.knowledge import Knowledge
+from ..agents.core.registry import AGENTS, check_parameters, kind, looks_like_path, make
+from ..code_version import modules_of
+from ..envs.bandit import NSBanditEnv
 from ..files import KeptFile
+from ..means import Floats
+from ..play.episode import check_match
+from ..play.pairing import known_of
 from ..play.progress import Progress
-from ..runs import Runs
-from .store import LostResultError, Row, Store, encode
-from .study import Study
-from .units import Unit, units_of
+from ..runs import Runs, seed_pair
+from ..specs import MODELS, AgentSpec, WorldSpec, as_agent, said
+from .store import Row, Store, encode
+from .study import Study, pinned
+from .units import LostResultError, Unit, units_of
+
+KEPT = 4  # worlds whose means are kept
 
 Simulate = Callable[..., Runs]
 
@@ -65,7 +77,7 @@ def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
 def needs_of_units(units: Iterable[Unit]) -> parallel.Needs:
     """Return what a worker must have to compute these units."""
     entries = dict.fromkeys((unit.world, unit.agent) for unit in units)
-    files = [file for pair in entries for entry in pair for file in files_of(entry).values()]
+    files = [file for pair in entries for entry in pair for file in entry.files.values()]
     code = [tuple(each for each in modules_of(*pair) if each not in SENT_ALONG) for pair in entries]
     return parallel.Needs.of(code, [file for file in files if isinstance(file, KeptFile)])
 
@@ -196,3 +208,79 @@ def until_whole(work: Callable[[], W], say: Callable[[str], None] = print) -> W:
         except LostResultError as error:
             say(f"{str(error).partition(';')[0]}; computing it again")
     return work()
+
+
+def check_study(study: Study) -> None:
+    """Raise a ValueError if a world or an agent of a study cannot be made, or if one cannot play the other."""
+    for world in study.worlds:
+        env = world.env()
+        for each in study.experiments:
+            for agent in each.agents if world in each.worlds else ():
+                check_pair(agent, world, env)
+
+
+def check_pair(agent: AgentSpec, world: WorldSpec, env: gym.Env[Any, Any]) -> None:
+    """Raise a ValueError that names both if an agent cannot be made, or cannot play a world."""
+    if agent.given is None and agent.name not in (*MODELS, *AGENTS) and not looks_like_path(agent.name):
+        raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, [*AGENTS, *MODELS])}")
+    try:
+        kept = isinstance(agent.kwargs.get("path"), KeptFile)
+        if agent.name in MODELS and not kept and not (agent.file and agent.file.is_file()):
+            raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.pt or model.zip")
+        player, parameters = as_agent(*agent.source)
+        if isinstance(player, str | type):
+            if not isinstance(env.unwrapped, NSBanditEnv):
+                return  # played through the generic loop, which checks it
+            check_parameters(f"agent {player!r}", kind(player) if isinstance(player, str) else player, parameters)
+            player = make(player, knowledge=_known(env), **parameters)
+        check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
+    except (Exception, SystemExit) as error:  # whatever a constructor raises, the reader needs its name
+        lists = [key for key, value in agent.parameters if isinstance(value, tuple)]
+        hint = f"; several values to compare are written {lists[0]}=100|1000" if lists else ""
+        raise ValueError(f"agent {agent.label!r} on {world.label!r}: {said(error)}{hint}") from error
+
+
+@lru_cache(maxsize=1)  # all agents are checked on one world after the other
+def _known(env: gym.Env[Any, Any]) -> Knowledge:
+    """The facts about an instance."""
+    bandit = env.unwrapped
+    assert isinstance(bandit, NSBanditEnv)
+    return known_of(_instance(env, 0), bandit.world, bandit.law)
+
+
+def _instance(env: gym.Env[Any, Any], seed: int) -> Floats:
+    bandit = env.unwrapped
+    assert isinstance(bandit, NSBanditEnv)
+    if bandit.world.random:
+        env.reset(seed=seed)
+    return bandit.means
+
+
+class Instances(Mapping[str, Floats | None]):
+    """The means of the first run on every world, by label; None if an environment does not provide them.
+
+    They are made when they are asked for, and those of the last few worlds are kept: a figure may be drawn of one world
+    while the page is made of another.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._worlds: dict[str, tuple[WorldSpec, int]] = {}
+        for each in study.experiments:
+            seed, _ = seed_pair(each.seed)
+            for world in each.worlds:
+                self._worlds.setdefault(world.label, (world, seed))
+        self._made = lru_cache(maxsize=KEPT)(_means_of)
+
+    def __getitem__(self, label: str) -> Floats | None:
+        return self._made(*self._worlds[label])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._worlds)
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+
+def _means_of(world: WorldSpec, seed: int) -> Floats | None:
+    env = world.env()
+    return _instance(env, seed) if isinstance(env.unwrapped, NSBanditEnv) else None

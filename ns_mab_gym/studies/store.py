@@ -30,17 +30,9 @@ from ..code_version import CodeVersions
 from ..files import is_plain_file, is_temporary, remove_leftovers, write_atomically
 from ..runs import Runs
 from ..sources import versions
-from .units import InvalidRunsError, Unit, check_runs, identities
+from .units import InvalidRunsError, StoreError, Unit, check_runs, identities
 
 MARK = "README.txt"
-
-
-class StoreError(ValueError):
-    """The folder of results cannot be used; the message says why and what to do."""
-
-
-class LostResultError(StoreError):
-    """A stored result turned out to be damaged or gone; the same command computes it again."""
 
 
 def locked_out(folder: Path) -> StoreError:

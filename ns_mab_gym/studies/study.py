@@ -6,27 +6,18 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import gymnasium as gym
-
-from ..agents.core.arguments import choice, known_parameters, nearest, positive_int
-from ..agents.core.knowledge import Knowledge
-from ..agents.core.registry import AGENTS, check_parameters, kind, looks_like_path, make
+from ..agents.core.arguments import choice, known_parameters, positive_int
 from ..agents.core.text import TEXTS, Values, is_number, plain
-from ..envs.bandit import NSBanditEnv
 from ..files import KeptFile, escaped, plain_text, shortened
-from ..means import Floats
-from ..play.episode import check_match, seed_pair
-from ..play.pairing import known_of
-from ..specs import MODELS, AgentSpec, Spec, WorldSpec, as_agent, read_agents, said, swept_agents
+from ..specs import MODELS, AgentSpec, S, Spec, WorldSpec, read_agents, swept_agents
 from ..worlds.files import read_file
 
 R = TypeVar("R")
 SETTINGS = ("title", "worlds", "agents", "runs", "seed", "reference")
-KEPT = 4  # worlds whose means are kept
 # Agents that are no entries of their own: the oracle has no regret, and the grid of detectors has its named points.
 LEFT_OUT = ("oracle", "restarting")
 # The two ends of every comparison, which are shown without a place: neither has anything to be told or not told.
@@ -143,6 +134,15 @@ class Study:
         """The labels of worlds whose means differ from run to run."""
         return {world.label for world in self.worlds if world.random}
 
+    @property
+    def summary(self) -> str:
+        """The size of the study in a sentence."""
+        agents = {agent.label for experiment in self.experiments for agent in experiment.agents}
+        runs = ", ".join(map(str, dict.fromkeys(experiment.runs for experiment in self.experiments)))
+        worlds = f"{len(self.worlds)} world{'s' * (len(self.worlds) > 1)}"
+        count = f"{worlds}, {len(agents)} agent{'s' * (len(agents) > 1)}, {runs} runs each"
+        return f"{count}; runs of the same number share their luck."
+
     def in_one_chart(self, experiment: Experiment, world: WorldSpec) -> bool:
         """Return whether all agents share a chart: not if each is in its family's and other experiments share one."""
         here = [each for each in self.experiments if world in each.worlds and not each.survey]
@@ -257,82 +257,6 @@ def _table(key: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return given[key], parameters
 
 
-def check_study(study: Study) -> None:
-    """Raise a ValueError if a world or an agent of a study cannot be made, or if one cannot play the other."""
-    for world in study.worlds:
-        env = world.env()
-        for each in study.experiments:
-            for agent in each.agents if world in each.worlds else ():
-                check_pair(agent, world, env)
-
-
-def check_pair(agent: AgentSpec, world: WorldSpec, env: gym.Env[Any, Any]) -> None:
-    """Raise a ValueError that names both if an agent cannot be made, or cannot play a world."""
-    if agent.given is None and agent.name not in (*MODELS, *AGENTS) and not looks_like_path(agent.name):
-        raise ValueError(f"unknown agent {agent.name!r}; {nearest(agent.name, [*AGENTS, *MODELS])}")
-    try:
-        kept = isinstance(agent.kwargs.get("path"), KeptFile)
-        if agent.name in MODELS and not kept and not (agent.file and agent.file.is_file()):
-            raise ValueError(f"no saved model at {str(agent.file)!r}; write {agent.name}:path=model.pt or model.zip")
-        player, parameters = as_agent(*agent.source)
-        if isinstance(player, str | type):
-            if not isinstance(env.unwrapped, NSBanditEnv):
-                return  # played through the generic loop, which checks it
-            check_parameters(f"agent {player!r}", kind(player) if isinstance(player, str) else player, parameters)
-            player = make(player, knowledge=_known(env), **parameters)
-        check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
-    except (Exception, SystemExit) as error:  # whatever a constructor raises, the reader needs its name
-        lists = [key for key, value in agent.parameters if isinstance(value, tuple)]
-        hint = f"; several values to compare are written {lists[0]}=100|1000" if lists else ""
-        raise ValueError(f"agent {agent.label!r} on {world.label!r}: {said(error)}{hint}") from error
-
-
-@lru_cache(maxsize=1)  # all agents are checked on one world after the other
-def _known(env: gym.Env[Any, Any]) -> Knowledge:
-    """The facts about an instance."""
-    bandit = env.unwrapped
-    assert isinstance(bandit, NSBanditEnv)
-    return known_of(_instance(env, 0), bandit.world, bandit.law)
-
-
-def _instance(env: gym.Env[Any, Any], seed: int) -> Floats:
-    bandit = env.unwrapped
-    assert isinstance(bandit, NSBanditEnv)
-    if bandit.world.random:
-        env.reset(seed=seed)
-    return bandit.means
-
-
-class Instances(Mapping[str, Floats | None]):
-    """The means of the first run on every world, by label; None if an environment does not provide them.
-
-    They are made when they are asked for, and those of the last few worlds are kept: a figure may be drawn of one world
-    while the page is made of another.
-    """
-
-    def __init__(self, study: Study) -> None:
-        self._worlds: dict[str, tuple[WorldSpec, int]] = {}
-        for each in study.experiments:
-            seed, _ = seed_pair(each.seed)
-            for world in each.worlds:
-                self._worlds.setdefault(world.label, (world, seed))
-        self._made = lru_cache(maxsize=KEPT)(_means_of)
-
-    def __getitem__(self, label: str) -> Floats | None:
-        return self._made(*self._worlds[label])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._worlds)
-
-    def __len__(self) -> int:
-        return len(self._worlds)
-
-
-def _means_of(world: WorldSpec, seed: int) -> Floats | None:
-    env = world.env()
-    return _instance(env, seed) if isinstance(env.unwrapped, NSBanditEnv) else None
-
-
 def arm_names(world: WorldSpec, n_arms: int) -> list[str]:
     """Return the names of a world's arms: those of its file, or "arm 1", "arm 2" and so on."""
     return names_in_file(world, n_arms) or [f"arm {arm + 1}" for arm in range(n_arms)]
@@ -353,3 +277,27 @@ def header_of(file: str | Path) -> list[str] | None:
     except FileNotFoundError:
         return None
     return None if names is None else list(names)
+
+
+def pinned(study: Study, *, trust_models: bool = False) -> Study:
+    """The study with every file that it names read, once; equal to the study, and under the same labels.
+
+    A path that leads to no file stays as it is: the check of the study says what is wrong with it.
+
+    Args:
+        study: the study.
+        trust_models: True if saved models may run code; see ``SECURITY.md``.
+    """
+
+    @cache
+    def read(path: str, trusted: bool) -> KeptFile:
+        return KeptFile(path, trusted=trusted)
+
+    def keep(entry: S) -> S:
+        return entry.with_files(lambda path: read(path, trust_models and entry.name in MODELS))
+
+    experiments = (
+        replace(each, worlds=tuple(map(keep, each.worlds)), agents=tuple(map(keep, each.agents)))
+        for each in study.experiments
+    )
+    return replace(study, experiments=tuple(experiments))

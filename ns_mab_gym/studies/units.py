@@ -6,18 +6,17 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..agents.parts.alarms import ALARM, CAPACITY
-from ..code_version import files_of
 from ..files import sha256_of
-from ..play.episode import seed_pair
-from ..play.pairing import POINTS
-from ..runs import Runs
+from ..runs import POINTS, Runs, seed_pair
 from ..specs import AgentSpec, WorldSpec
-from .study import Experiment, Study
+
+if TYPE_CHECKING:
+    from .study import Experiment, Study
 
 BLOCK = 25  # runs in a unit: about a second of work, the most that a killed thread can lose
 ROUNDING = 1e-9  # by which a regret may fall, relative to the largest: environments of users round in their own ways
@@ -42,7 +41,7 @@ class Series(NamedTuple):
         """Return the description as plain JSON-able values; a file is described by the hash of its content."""
         entries = {"env": self.world, "agent": self.agent}
         files = {
-            f"{what}.{name}": sha256_of(file) for what, each in entries.items() for name, file in files_of(each).items()
+            f"{what}.{name}": sha256_of(file) for what, each in entries.items() for name, file in each.files.items()
         }
         return {
             "env": self.world.name if self.world.given is None else self.world.label,
@@ -159,6 +158,14 @@ def runs_in_words(units: Iterable[Unit]) -> str:
         else:
             spans.append([unit.first_run, unit.first_run + unit.runs - 1])
     return ", ".join(f"{first}-{last}" for first, last in spans)
+
+
+class StoreError(ValueError):
+    """The folder of results cannot be used; the message says why and what to do."""
+
+
+class LostResultError(StoreError):
+    """A stored result turned out to be damaged or gone; the same command computes it again."""
 
 
 class InvalidRunsError(ValueError):

@@ -25,9 +25,8 @@ from ns_mab_gym.agents.core.kernel import states_in
 from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.agents.parts.memories import COUNT, ROUNDS, SEEN, SUM, Discounted, Prefixes, Window
 from ns_mab_gym.envs.bandit import NSBanditEnv, streams
-from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.play.pairing import Pairing, Recording
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.runs import Runs, seed_pair
 
 BLOCK = 10**6
 UNIT = 2.0**-53  # half a unit in the last place of 1

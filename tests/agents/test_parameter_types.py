@@ -18,7 +18,8 @@ from fuzzing import is_own
 from ns_mab_gym import agents, rewards, worlds
 from ns_mab_gym.agents.core.arguments import check_types
 from ns_mab_gym.specs import as_env
-from ns_mab_gym.studies.study import Study, check_study, experiment
+from ns_mab_gym.studies.runner import check_study
+from ns_mab_gym.studies.study import Study, experiment
 
 if TYPE_CHECKING:
     from somewhere import Unknown

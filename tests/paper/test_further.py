@@ -9,9 +9,8 @@ from stored_runs import change, save
 from ns_mab_gym.claims.judging import Choice, Claim, Reading, Verdict
 from ns_mab_gym.code_version import code_versions
 from ns_mab_gym.paper import decisions
-from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.report.pipeline import Pipeline
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study

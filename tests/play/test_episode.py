@@ -11,7 +11,7 @@ import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds, wrappers
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.envs import NSBanditEnv
-from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.runs import seed_pair
 
 
 class Lottery(gym.Env):

@@ -18,10 +18,9 @@ from ns_mab_gym.agents.core.arguments import DoesNotFitError, job_count, usable_
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.bandit import streams
-from ns_mab_gym.play.episode import seed_pair
 from ns_mab_gym.play.loop import BETA, draw, draw_beta, law_code
 from ns_mab_gym.play.pairing import Pairing, Recording
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.runs import Runs, seed_pair
 
 every_agent = pytest.mark.parametrize("name", HOUSE)
 PAIRS = [(name, law) for law in rewards.names() for name in HOUSE if is_tried(name, law)]

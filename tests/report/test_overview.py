@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ns_mab_gym.report.overview import Overview, Survey, column_of, overview_of, survey_columns, survey_of
-from ns_mab_gym.report.page import Page
+from ns_mab_gym.report.page import Overview, Page, Survey, column_of, overview_of, survey_columns, survey_of
 from ns_mab_gym.report.sections import Sections, parameters_in_words, played_with
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.results import Results

@@ -15,8 +15,8 @@ from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies import pictures
 from ns_mab_gym.studies.results import collect
-from ns_mab_gym.studies.runner import compute
-from ns_mab_gym.studies.study import Experiment, Instances, Study
+from ns_mab_gym.studies.runner import Instances, compute
+from ns_mab_gym.studies.study import Experiment, Study
 from ns_mab_gym.studies.tables import cards_on, logs_alarms, write_tables
 
 HORIZON = 1_000  # as that of the stand-in for the engine

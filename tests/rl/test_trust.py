@@ -16,10 +16,9 @@ import pytest
 import ns_mab_gym as nsb
 from ns_mab_gym import rl
 from ns_mab_gym.cli.studies import evaluate
-from ns_mab_gym.code_version import pinned
 from ns_mab_gym.files import KeptFile
 from ns_mab_gym.specs import AgentSpec, read_agents
-from ns_mab_gym.studies.study import Study, experiment, read_study
+from ns_mab_gym.studies.study import Study, experiment, pinned, read_study
 from ns_mab_gym.studies.units import units_of
 
 from .conftest import WORLD, Trap

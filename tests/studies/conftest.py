@@ -14,8 +14,7 @@ from quiet_progress import Quiet
 from single_version import v1
 
 from ns_mab_gym import parallel
-from ns_mab_gym.play.episode import seed_pair
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import compute
 from ns_mab_gym.studies.store import Store

@@ -18,8 +18,7 @@ import pytest
 import ns_mab_gym
 from ns_mab_gym import agents, code_version, sources, worlds
 from ns_mab_gym.code_version import EditedCodeError, code_versions, modules_of
-from ns_mab_gym.play.episode import seed_pair
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import run
 from ns_mab_gym.studies.store import Store

@@ -6,7 +6,8 @@ import pytest
 
 from ns_mab_gym.agents.core.text import TEXTS
 from ns_mab_gym.specs import AgentSpec, WorldSpec, agent_specs, read_agents, world_specs
-from ns_mab_gym.studies.study import Experiment, Study, check_study, read_study
+from ns_mab_gym.studies.runner import check_study
+from ns_mab_gym.studies.study import Experiment, Study, read_study
 
 from ..support.fuzzing import guest
 from ..support.hostile import UNSHOWN, VALUES, foreign, one_of

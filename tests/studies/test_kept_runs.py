@@ -21,9 +21,9 @@ from ns_mab_gym.runs import Runs
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.results import KeptRuns, LabelledRuns, MissingRunsError, collect
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
-from ns_mab_gym.studies.store import Store, StoreError
+from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.units import StoreError, units_of
 
 
 class Reader:

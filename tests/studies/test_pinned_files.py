@@ -15,15 +15,14 @@ import pandas as pd
 import pytest
 
 from ns_mab_gym.cli.studies import evaluate as evaluate
-from ns_mab_gym.code_version import code_versions, files_of, pinned
+from ns_mab_gym.code_version import code_versions
 from ns_mab_gym.files import ChangedFileError, KeptFile, content_of, kept
 from ns_mab_gym.parallel import UnfitWorkerError, executor
-from ns_mab_gym.play.episode import seed_pair
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec, as_env
 from ns_mab_gym.studies.runner import load, run
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.study import Experiment, Study, arm_names
+from ns_mab_gym.studies.study import Experiment, Study, arm_names, pinned
 from ns_mab_gym.studies.units import units_of
 
 OLD, NEW = np.full((20, 2), 0.25), np.full((20, 2), 0.75)
@@ -211,7 +210,7 @@ def test_files_are_found_wherever_a_parameter_names_one(tmp_path):
         folder=str(tmp_path / "folder.d"),
         long="x" * 5_000 + ".csv",
     )
-    assert files_of(entry) == {"path": at["model"], "reward.file": at["a.csv"], "near": at["b.csv"]}
+    assert entry.files == {"path": at["model"], "reward.file": at["a.csv"], "near": at["b.csv"]}
 
 
 def test_a_kept_file_is_its_path_and_its_content(tmp_path):

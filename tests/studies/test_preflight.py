@@ -13,7 +13,8 @@ from ns_mab_gym import agents, worlds
 from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.references import Random
 from ns_mab_gym.specs import AgentSpec, WorldSpec
-from ns_mab_gym.studies.study import Experiment, Study, check_study, experiment
+from ns_mab_gym.studies.runner import check_study
+from ns_mab_gym.studies.study import Experiment, Study, experiment
 
 TOLD: list[Knowledge] = []
 

@@ -10,11 +10,11 @@ from single_version import v1
 from stored_runs import change, save
 
 from ns_mab_gym.parallel import executor as executor_of
-from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.studies.results import collect
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
-from ns_mab_gym.studies.store import LostResultError, Store
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.store import Store
+from ns_mab_gym.studies.units import LostResultError, units_of
 
 
 def test_everything_is_computed_once_and_then_remembered(study, store, engine, progress):

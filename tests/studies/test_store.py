@@ -17,10 +17,11 @@ from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.code_version import code_versions
 from ns_mab_gym.specs import AgentSpec
 from ns_mab_gym.studies.runner import compute, run
-from ns_mab_gym.studies.store import FILE, MemoryStore, Store, StoreError, encode
+from ns_mab_gym.studies.store import FILE, MemoryStore, Store, encode
 from ns_mab_gym.studies.units import (
     InvalidRunsError,
     Series,
+    StoreError,
     Unit,
     units_of,
 )

@@ -10,8 +10,8 @@ import pytest
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies import tables
 from ns_mab_gym.studies.results import StudyTotals, collect
-from ns_mab_gym.studies.runner import compute
-from ns_mab_gym.studies.study import Experiment, Instances, Study
+from ns_mab_gym.studies.runner import Instances, compute
+from ns_mab_gym.studies.study import Experiment, Study
 from ns_mab_gym.studies.tables import write_tables
 from ns_mab_gym.studies.units import blocks_of, runs_in_words, units_of
 

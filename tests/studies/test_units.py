@@ -11,10 +11,9 @@ import pytest
 from asked_units import asked_one_by_one
 from single_version import v1
 
-from ns_mab_gym.code_version import pinned
 from ns_mab_gym.paper import study as paper
 from ns_mab_gym.specs import AgentSpec, WorldSpec
-from ns_mab_gym.studies.study import Experiment, Study
+from ns_mab_gym.studies.study import Experiment, Study, pinned
 from ns_mab_gym.studies.units import (
     Series,
     Unit,

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ns_mab_gym.play.episode import seed_pair
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.runs import Runs, seed_pair
 
 HORIZON, ARMS, POINTS = 1_000, 10, 20
 

@@ -7,7 +7,7 @@ import pytest
 
 import ns_mab_gym as nsb
 from ns_mab_gym.cli import entry
-from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.tuning.race import Candidate, WorldEvaluator, held_out_seed
 
 TWO_PHASES = np.repeat([[0.9, 0.5], [0.5, 0.9]], 300, axis=0)
