@@ -83,9 +83,6 @@ class CodeVersions:
                     file.ensure_unchanged()  # code of the user's opens it by itself, ours reads what was kept
 
 
-code_versions = CodeVersions
-
-
 @lru_cache(maxsize=4096)
 def modules_of(world: WorldSpec, agent: AgentSpec) -> tuple[str, ...]:
     """The modules that compute a result, beside the engine; a package of ours stands for all of its modules."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..code_version import code_versions
+from ..code_version import CodeVersions
 from ..figures.leaderboard import RankedAgent, RatePanel, heatmap_figure, ranks_figure, rates_figure
 from ..figures.style import save
 from ..files import write_atomically
@@ -409,7 +409,7 @@ class Leaderboard:
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
         others = [self.folder / "figures", *([self.snapshot] if self.snapshot is not None else [])]
         record = Record([self.folder, *others])
-        with Store(self.folder, code_versions(print)) as store:
+        with Store(self.folder, CodeVersions(print)) as store:
             outcome = runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
             made_from = basis(outcome.units, store.code, (self.plan, study, self.warning, self.command))
             if said := record.said(made_from):

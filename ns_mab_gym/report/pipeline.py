@@ -16,7 +16,7 @@ from typing import Any
 
 from ..claims.further import Trial
 from ..claims.judging import Claim, Judged, Untested
-from ..code_version import code_versions
+from ..code_version import CodeVersions
 from ..files import write_atomically
 from ..parallel import RETRIES, Pool
 from ..play.progress import progress_for, speed
@@ -159,7 +159,7 @@ class Pipeline:
     def _done(self, pool: Pool | None, began: float) -> list[str]:
         """Compute what is missing, and write everything."""
         means, record = Instances(self.study), Record([self.folder, self.folder / "figures"])
-        with Store(self.folder, code_versions(print)) as store:
+        with Store(self.folder, CodeVersions(print)) as store:
             compute = partial(self._run, store, pool)
             trial = Trial(self.study, store, self.claims or {}, self.further_runs, compute)
             first = compute(self.study)
@@ -204,7 +204,7 @@ class Pipeline:
             return
         figures, anew = self.folder / "figures", self.study.random_worlds
         explanations = pictures.explain(figures) if self.explanations else []
-        drawn = pictures.draw(ran.results, means, figures, anew, code=store.code)
+        drawn = pictures.draw(ran.results, means, figures, anew)
         totals = write_tables(ran.results, self.folder, means, anew)
         notes = [*self.notes, *self.observe(ran.results)]
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

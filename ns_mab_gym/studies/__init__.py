@@ -1,6 +1,6 @@
 """Studies: worlds × agents × seeds as data, their units of work, the result store, the runner, tables and pictures."""
 
-from ..code_version import code_versions
+from ..code_version import CodeVersions
 from ..specs import AgentSpec, WorldSpec
 from .results import Results, collect
 from .runner import Failure, Outcome, load, run
@@ -10,6 +10,7 @@ from .units import StoreError
 
 __all__ = [
     "AgentSpec",
+    "CodeVersions",
     "Experiment",
     "Failure",
     "MemoryStore",
@@ -19,7 +20,6 @@ __all__ = [
     "StoreError",
     "Study",
     "WorldSpec",
-    "code_versions",
     "collect",
     "load",
     "read_study",

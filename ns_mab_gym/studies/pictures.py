@@ -1,18 +1,12 @@
-"""Figures of a study, as PNG and SVG: means, regret, sensitivity, sweeps and alarms of each world, and explanations.
-
-A figure whose units, labels and code are those of the last time is not drawn again: ``drawn.json`` has their digests.
-"""
+"""Figures of a study, as PNG and SVG: means, regret, sensitivity, sweeps and alarms of each world, and explanations."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from ..figures import regret
@@ -20,16 +14,13 @@ from ..figures.alarms import alarm_figure
 from ..figures.style import save
 from ..figures.theory import learnable_figure, pseudophase_figure
 from ..figures.worlds import means_figure, phase_starts
-from ..files import distinct_names, file_name, write_atomically
+from ..files import distinct_names, file_name
 from ..means import Floats
-from ..sources import OURS, code_digest
 from ..specs import WorldSpec
 from .results import Results, families_of
 from .study import Experiment, Study, names_in_file
 from .tables import cards_on, swept_on
-from .units import Unit, blocks_of
 
-RECORD = "drawn.json"
 EXPLANATIONS: dict[str, tuple[Callable[[], Figure], str]] = {
     "explained-windows-and-learnable-sets": (
         learnable_figure,
@@ -94,107 +85,35 @@ def draw(
     means: Mapping[str, Floats | None],
     folder: Path,
     drawn_anew: Collection[str] = (),
-    *,
-    sweeps: Mapping[Place, Sequence[regret.Swept]] | None = None,
-    code: Callable[[Unit], str] | None = None,
 ) -> Drawn:
-    """Draw every figure of a study that changed.
+    """Draw every figure of a study.
 
     Args:
         results: the runs.
         means: those of an instance of each world, by label; None where they are not known.
         folder: where the figures go.
         drawn_anew: the labels of worlds whose means differ from run to run.
-        sweeps: the sweeps, by the experiment and the world; found in the results if None.
-        code: the version of the code that computes a unit; None to draw every figure, changed or not.
     """
-    drawn, record = Drawn(), _Record(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = Drawn()
     for figure in planned(results.study):
         world, experiment, anew = figure.world, figure.experiment, figure.world.label in drawn_anew
         swept: Sequence[regret.Swept] = ()
         if experiment is not None and figure.kind == "sweep":
-            found = (
-                swept_on(results, experiment, world, anew) if sweeps is None else sweeps.get((experiment, world), ())
-            )
-            swept = drawn.sweeps[experiment, world] = found
-        parts = None if code is None else _shown(figure, means[world.label], anew, code)
-        figures = _figures(figure, results, means[world.label], anew, swept)
-        drawn.files.extend(paths := record.draw(figure.name, parts, figures))
-        if experiment is not None and (folder / f"{figure.name}-alarms.svg") in paths:
-            drawn.timelines[experiment, world] = folder / f"{figure.name}-alarms.svg"
-    if code is not None:
-        record.write()
+            swept = drawn.sweeps[experiment, world] = swept_on(results, experiment, world, anew)
+        for name, each in _figures(figure, results, means[world.label], anew, swept):
+            drawn.files.extend(save(each, folder, name))
+            if experiment is not None and name != figure.name:
+                drawn.timelines[experiment, world] = folder / f"{name}.svg"
     return drawn
 
 
 def explain(folder: Path) -> list[tuple[Path, str]]:
     """Draw the figures that explain the theory; returns the SVG files with their descriptions."""
-    record = _Record(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, (figure, _) in EXPLANATIONS.items():
-        record.draw(name, [], ((name, each()) for each in [figure]))  # drawn only if it is asked for
-    record.write()
+        save(figure(), folder, name)
     return [(folder / f"{name}.svg", description) for name, (_, description) in EXPLANATIONS.items()]
-
-
-class _Record:
-    """The digests of the figures in a folder; the file is missing while figures are drawn, in case this is killed."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.file, self.drawing = folder, folder / RECORD, code_digest([__name__, f"{OURS}figures"])
-        try:
-            known = json.loads(self.file.read_bytes())
-        except (OSError, ValueError):
-            known = {}
-        self.digests: dict[str, Any] = known if isinstance(known, dict) else {}
-
-    def draw(self, name: str, parts: Sequence[str] | None, figures: Iterator[tuple[str, Figure]]) -> list[Path]:
-        """Save a figure and that of its alarms, unless both are there; returns the files.
-
-        Args:
-            name: the name of the figure.
-            parts: everything that the figure shows; None if that is not known.
-            figures: the figures to draw by name.
-        """
-        content = json.dumps([self.drawing, mpl.__version__, parts]).encode()
-        digest = None if parts is None or self.drawing is None else hashlib.sha256(content).hexdigest()
-        for names in ([], [name], [f"{name}-alarms"], [name, f"{name}-alarms"]):
-            paths = [self.folder / f"{each}.{kind}" for each in names for kind in ("png", "svg")]
-            if digest and self.digests.get(name) == [digest, names] and all(path.is_file() for path in paths):
-                return paths
-        self.file.unlink(missing_ok=True)
-        paths = [path for each, figure in figures for path in save(figure, self.folder, each)]
-        self.digests[name] = [digest, [path.stem for path in paths if path.suffix == ".svg"]]
-        return paths
-
-    def write(self) -> None:
-        """Keep the digests."""
-        if not self.file.exists():
-            write_atomically(self.file, json.dumps(self.digests, indent=1).encode())
-
-
-def units_digest(experiment: Experiment, world: WorldSpec, code: Callable[[Unit], str]) -> str:
-    """A hash of the units of an experiment on a world, without other readings of its agents.
-
-    Args:
-        experiment: the experiment.
-        world: one of its worlds.
-        code: the version of the code that computes a unit.
-    """
-    units = [unit for agent in experiment.ranked for unit in blocks_of(experiment, world, agent)]
-    return hashlib.sha256("".join(unit.identity(code(unit)) for unit in units).encode()).hexdigest()
-
-
-def _shown(figure: PlannedFigure, instance: Floats | None, anew: bool, code: Callable[[Unit], str]) -> list[str]:
-    """Everything that a figure shows: labels, means and units."""
-    world, experiment = figure.world, figure.experiment
-    parts = [figure.kind, world.label, str(anew)]
-    if instance is not None:
-        parts += [hashlib.sha256(instance.tobytes()).hexdigest(), repr(names_in_file(world, instance.shape[1]))]
-    if experiment is not None:
-        parts += [repr((each.label, each.group, each.note, each.swept, each.family)) for each in experiment.ranked]
-        parts.append(units_digest(experiment, world, code))
-    return parts
 
 
 def _figures(

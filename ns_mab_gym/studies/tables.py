@@ -6,21 +6,16 @@ import csv
 import io
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..detections import (
-    Changes,
-    Scorecard,
-    changes_of,
-    score,
-)
+from ..detections import Changes, Scorecard, changes_of, score
 from ..envs.bandit import NSBanditEnv
 from ..figures.regret import Swept
 from ..files import escaped, write_atomically, written_atomically
@@ -117,7 +112,10 @@ def write_tables(
     totals = StudyTotals()
     finals: dict[tuple[Experiment, WorldSpec], list[list[Any]]] = {}
     detections: dict[tuple[Experiment, WorldSpec], list[list[Any]]] = {}
-    with written_atomically(folder / "table.parquet") as handle, _Batches(handle) as table:
+    with (
+        written_atomically(folder / "table.parquet") as handle,
+        pq.ParquetWriter(handle, SCHEMA, compression="zstd") as table,
+    ):
         written: set[tuple[str, str]] = set()
         for world in results.study.worlds:
             totals.add(results, world)
@@ -129,51 +127,30 @@ def write_tables(
             for label, agent in results.agents[world.label].items():
                 if (world.text, agent.text) not in written:
                     written.add((world.text, agent.text))
-                    table.write(world.text, agent.text, results.curves[world.label][label])
+                    for rows in _regret_tables(world.text, agent.text, results.curves[world.label][label]):
+                        table.write_table(rows)
     pairs = [(experiment, world) for experiment in results.study.experiments for world in experiment.worlds]
     summary = csv_table(SUMMARY, (row for pair in pairs for row in finals[pair]))
     write_atomically(folder / "summary.csv", summary)
     (folder / "detections.csv").unlink(missing_ok=True)
-    if rows := [row for pair in pairs for row in detections[pair]]:
-        write_atomically(folder / "detections.csv", csv_table(DETECTIONS, rows))
+    if found := [row for pair in pairs for row in detections[pair]]:
+        write_atomically(folder / "detections.csv", csv_table(DETECTIONS, found))
     return totals
 
 
-class _Batches:
-    """A Parquet file of one row for each world, agent, run and recorded round, written in batches of many rows."""
-
-    def __init__(self, handle: BinaryIO) -> None:
-        self._writer = pq.ParquetWriter(handle, SCHEMA, compression="zstd")
-        self._waiting: list[pa.Table] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self._flush()
-        self._writer.close()
-
-    def write(self, world: str, agent: str, runs: Runs) -> None:
-        """Add the rows of an agent on a world, a few runs at a time."""
-        step = max(1, ROWS // len(runs.rounds))
-        for first in range(0, len(runs), step):
-            regret = runs.regret[first : first + step]
-            columns: list[Iterable[object]] = [
-                pa.repeat(world, regret.size),
-                pa.repeat(agent, regret.size),
-                np.repeat(np.arange(first, first + len(regret), dtype=np.int32), len(runs.rounds)),
-                np.tile(runs.rounds, len(regret)),
-                regret.ravel(),
-            ]
-            self._waiting.append(pa.table(columns, schema=SCHEMA))
-            if sum(map(len, self._waiting)) >= ROWS:
-                self._flush()
-
-    def _flush(self) -> None:
-        if self._waiting:
-            self._writer.write_table(pa.concat_tables(self._waiting))
-            self._waiting.clear()
+def _regret_tables(world: str, agent: str, runs: Runs) -> Iterator[pa.Table]:
+    """A row for each run and recorded round of an agent on a world, in tables of a few runs."""
+    step = max(1, ROWS // len(runs.rounds))
+    for first in range(0, len(runs), step):
+        regret = runs.regret[first : first + step]
+        columns: list[Iterable[object]] = [
+            pa.repeat(world, regret.size),
+            pa.repeat(agent, regret.size),
+            np.repeat(np.arange(first, first + len(regret), dtype=np.int32), len(runs.rounds)),
+            np.tile(runs.rounds, len(regret)),
+            regret.ravel(),
+        ]
+        yield pa.table(columns, schema=SCHEMA)
 
 
 def _summary_rows(results: Results, experiment: Experiment, world: WorldSpec) -> list[list[Any]]:

@@ -7,7 +7,7 @@ import pytest
 from stored_runs import change, save
 
 from ns_mab_gym.claims.judging import Choice, Claim, Reading, Verdict
-from ns_mab_gym.code_version import code_versions
+from ns_mab_gym.code_version import CodeVersions
 from ns_mab_gym.paper import decisions
 from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.runs import Runs, seed_pair
@@ -128,7 +128,7 @@ def test_a_further_block_that_does_not_fit_the_first_ones_is_reported_and_does_n
     judged(asked := pipeline(further=100))
     [experiment] = asked.study.experiments
     unit = blocks_of(replace(experiment, runs=100), experiment.worlds[0], experiment.agents[0])[-1]
-    with Store(tmp_path / "out", code_versions(print)) as store:
+    with Store(tmp_path / "out", CodeVersions(print)) as store:
         block = store.load(unit)
         save(store, unit, replace(block, rounds=block.rounds * 2, pulls=block.pulls * 2))
     assert judged(pipeline())["close"].later.runs == 75

@@ -17,7 +17,7 @@ import pytest
 
 import ns_mab_gym
 from ns_mab_gym import agents, code_version, sources, worlds
-from ns_mab_gym.code_version import EditedCodeError, code_versions, modules_of
+from ns_mab_gym.code_version import CodeVersions, EditedCodeError, modules_of
 from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import run
@@ -46,14 +46,14 @@ import json, sys, warnings
 from functools import partial
 warnings.simplefilter("ignore")
 from ns_mab_gym import simulate
-from ns_mab_gym.code_version import code_versions
+from ns_mab_gym.code_version import CodeVersions
 from ns_mab_gym.play.progress import Lines
 from ns_mab_gym.studies import Store, Study, collect, load, run
 from ns_mab_gym.studies.study import experiment
 
 told = []
 study = Study("", (experiment(["abrupt:horizon=20"], sys.argv[1:], runs=2),))
-with Store("store", code_versions(told.append), told.append) as store:
+with Store("store", CodeVersions(told.append), told.append) as store:
     outcome = run(study, store, simulate, Lines(sys.stderr))
     [curves] = map(dict, collect(study, partial(load, store)).curves.values())
 print(json.dumps({
@@ -215,7 +215,7 @@ def computed(study, folder, progress, edit=bool, told=bool):
         seeds = [seed_pair(seed, run) for run in range(first_run, first_run + runs)]
         return Runs(np.array([20]), np.ones((runs, 1)), pulls, pulls, seeds, [{}] * runs, 0.1)
 
-    with Store(folder, code_versions(told)) as store:
+    with Store(folder, CodeVersions(told)) as store:
         return len(run(study, store, engine, progress, n_jobs=1).computed)
 
 
@@ -244,7 +244,7 @@ def test_code_that_was_edited_after_it_may_have_been_imported_is_computed_every_
 
 def test_confirming_names_the_unit_whose_code_was_edited_or_is_gone(steady, tmp_path):
     write, study, module = steady
-    found = code_versions(lambda line: None)
+    found = CodeVersions(lambda line: None)
     other, unit = units_of(study)
     assert found(unit) != found(other)
     found.confirm(other, unit)

@@ -11,7 +11,7 @@ from quiet_progress import Quiet
 
 import ns_mab_gym as nsb
 from ns_mab_gym.cli import studies
-from ns_mab_gym.code_version import code_versions
+from ns_mab_gym.code_version import CodeVersions
 from ns_mab_gym.parallel import ExecutorLostError, UnfitWorkerError, executor
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import run
@@ -44,7 +44,7 @@ def study_of(*agents, runs=60, horizon=300):
 
 def results_in(folder, study):
     """The runs of every unit of a study in a folder, all of which must be there."""
-    with Store(folder, code_versions(print)) as store:
+    with Store(folder, CodeVersions(print)) as store:
         units = units_of(study)
         assert store.missing(units) == []
         return {(unit.world, unit.agent, unit.first_run): store.load(unit) for unit in units}
@@ -66,7 +66,7 @@ def assert_same(found, expected):
 def expected(tmp_path_factory):
     """What one thread of this process computes."""
     folder, study = tmp_path_factory.mktemp("expected") / "out", study_of(*AGENTS)
-    with Store(folder, code_versions(print)) as store:
+    with Store(folder, CodeVersions(print)) as store:
         run(study, store, nsb.simulate, Quiet(), n_jobs=1)
     return results_in(folder, study)
 
@@ -97,7 +97,7 @@ def test_the_results_are_those_of_one_thread_also_if_a_worker_is_killed(name, ex
         elif name == "processes":
             os.kill(next(iter(pool._executor._processes)), signal.SIGKILL)
 
-    with Store(tmp_path / "out", code_versions(print)) as store, nullcontext() if name == "dask" else pool:
+    with Store(tmp_path / "out", CodeVersions(print)) as store, nullcontext() if name == "dask" else pool:
         progress = Acting(4, kill)
         outcome = run(study, store, nsb.simulate, progress, pool=pool)
         assert (len(outcome.computed), outcome.failures, progress.done) == (len(expected), (), len(expected))
@@ -112,7 +112,7 @@ def test_a_scheduler_that_is_killed_loses_nothing_and_the_same_command_goes_on(d
     cluster = Cluster(tmp_path / "cluster")
     cluster.add_worker()
     try:
-        with Store(tmp_path / "out", code_versions(print)) as store:
+        with Store(tmp_path / "out", CodeVersions(print)) as store:
             with (
                 executor("dask", scheduler=cluster.address) as pool,
                 pytest.raises(ExecutorLostError, match="is gone; what is computed is stored: the same command goes on"),
@@ -155,12 +155,12 @@ def test_workers_that_lack_the_users_code_or_have_another_are_refused(own_agent,
         return str(caught.value)
 
     try:
-        with Store(tmp_path / "out", code_versions(print)) as store:
+        with Store(tmp_path / "out", CodeVersions(print)) as store:
             assert f"no module {name} " in refusal(None, Quiet())
             assert store.missing(units_of(study)) == units_of(study)
         cluster.close()
         cluster = Cluster(tmp_path / "second")
-        with Store(tmp_path / "out", code_versions(print)) as store:
+        with Store(tmp_path / "out", CodeVersions(print)) as store:
             late = Acting(1, lambda: cluster.add_worker(other))
             assert f"another version of the code of {name}" in refusal(tmp_path, late)
             stored = [store.load(unit) for unit in units_of(study) if store.has(unit)]

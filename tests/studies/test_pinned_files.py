@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from ns_mab_gym.cli.studies import evaluate as evaluate
-from ns_mab_gym.code_version import code_versions
+from ns_mab_gym.code_version import CodeVersions
 from ns_mab_gym.files import ChangedFileError, KeptFile, content_of, kept
 from ns_mab_gym.parallel import UnfitWorkerError, executor
 from ns_mab_gym.runs import Runs, seed_pair
@@ -77,7 +77,7 @@ def study_of(path, **parameters):
 
 def played(study, folder, engine, progress, **options):
     """The units that were computed, and the regret of every run."""
-    with Store(folder, code_versions(print)) as store:
+    with Store(folder, CodeVersions(print)) as store:
         outcome = run(study, store, engine, progress, **options)
         return len(outcome.computed), {float(each) for unit in outcome.units for each in load(store, unit).final}
 

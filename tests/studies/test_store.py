@@ -14,7 +14,7 @@ from single_version import v1
 from stored_runs import change, save, stored_in
 
 from ns_mab_gym.agents.parts.alarms import ALARM
-from ns_mab_gym.code_version import code_versions
+from ns_mab_gym.code_version import CodeVersions
 from ns_mab_gym.specs import AgentSpec
 from ns_mab_gym.studies.runner import compute, run
 from ns_mab_gym.studies.store import FILE, MemoryStore, Store, encode
@@ -104,7 +104,7 @@ def test_versions_are_looked_up_once_for_all_units_of_an_agent_on_a_world(tmp_pa
 
 
 def test_the_code_of_a_result_is_confirmed_before_it_is_stored(tmp_path, unit, block, monkeypatch):
-    code, confirmed = code_versions(print), []
+    code, confirmed = CodeVersions(print), []
     monkeypatch.setattr(type(code), "confirm", lambda self, *units: confirmed.extend(units))
     real = Unit(Series(unit.world, AgentSpec.of("ts"), 0), 25, 25)
     with Store(tmp_path / "out", code) as store:
