@@ -8,47 +8,17 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from fake_engine import HORIZON, FakeEngine
 from quiet_progress import Quiet
 from single_version import v1
 
 from ns_mab_gym import parallel
-from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import compute
 from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study
 from ns_mab_gym.studies.units import units_of
-
-HORIZON, ARMS, POINTS = 1_000, 10, 20
-
-
-class FakeEngine:
-    """Regret that grows by an agent's own slope (the number of letters of its name) plus shared and own luck."""
-
-    def __init__(self):
-        self.calls = []
-
-    def __call__(self, env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run, rounds=None):
-        self.calls.append((env, agent, tuple(sorted(agent_kwargs.items())), first_run, runs))
-        grid = np.arange(1, POINTS + 1) * (HORIZON // POINTS)
-        noted = grid if rounds is None else np.array(sorted({*rounds, HORIZON}))
-        slope = len(agent) + len(str(sorted(agent_kwargs.items()))) / 100
-        curves = []
-        for run in range(first_run, first_run + runs):
-            shared = np.random.default_rng((seed, run, 0)).random(POINTS)
-            own = np.random.default_rng((seed, run, len(agent))).random(POINTS)
-            curves.append(np.interp(noted, grid, np.cumsum(slope * 5 + shared + own)))
-        return Runs(
-            rounds=noted,
-            regret=np.array(curves),
-            pulls=np.full((runs, ARMS), HORIZON // ARMS),
-            suboptimal_pulls=np.full((runs, ARMS), HORIZON // ARMS // 2),
-            seeds=[seed_pair(seed, run) for run in range(first_run, first_run + runs)],
-            parameters=[{"n_arms": ARMS, **agent_kwargs}] * runs,
-            seconds=0.25,
-        )
 
 
 @pytest.fixture

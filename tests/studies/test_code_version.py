@@ -277,8 +277,9 @@ warnings.simplefilter("ignore")
 import gymnasium as gym
 from stable_baselines3 import A2C
 from ns_mab_gym import rl, simulate, wrappers
-from ns_mab_gym.code_version import modules_of, pinned
+from ns_mab_gym.code_version import modules_of
 from ns_mab_gym.studies import AgentSpec, Experiment, Study, WorldSpec
+from ns_mab_gym.studies.study import pinned
 from ns_mab_gym.sources import sources_of
 
 envs = gym.make_vec("NSBandit-Smooth-v0", num_envs=1, horizon=20)
