@@ -19,6 +19,7 @@ from ns_mab_gym.report import pipeline as pipelines
 from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.runs import Runs
 from ns_mab_gym.specs import AgentSpec, WorldSpec
+from ns_mab_gym.studies import runner
 from ns_mab_gym.studies.results import KeptRuns, LabelledRuns, MissingRunsError, collect
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
 from ns_mab_gym.studies.store import Store
@@ -153,8 +154,7 @@ def loaded(monkeypatch):
         most[:] = max(most[0], len(alive)), most[1] + 1
         return block
 
-    monkeypatch.setattr(pipelines, "load", noting)
-    monkeypatch.setattr(board, "load", noting)
+    monkeypatch.setattr(runner, "load", noting)
     return most
 
 
