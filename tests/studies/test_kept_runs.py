@@ -24,7 +24,7 @@ from ns_mab_gym.studies.results import KeptRuns, LabelledRuns, MissingRunsError,
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
 from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import StoreError, units_of
+from ns_mab_gym.studies.units import units_of
 
 
 class Reader:
@@ -101,25 +101,6 @@ def test_threads_that_ask_at_once_get_the_same():
     assert all(len({id(each) for each in same}) == 1 for same in zip(*found, strict=True))
 
 
-def test_blocks_that_cannot_be_joined_are_dropped_and_computed_by_the_next_run(tmp_path, study, engine, progress):
-    told = []
-    with Store(tmp_path / "out", v1, told.append) as store:
-        run(study, store, engine, progress)
-        first = units_of(study)[0]
-        other = compute(first, engine, None)
-        save(store, first, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
-        engine.calls.clear()
-        results = collect(study, partial(load, store), store.reject)
-        with pytest.raises(StoreError, match=r"of ts on .* does not fit together.*the same command computes all of it"):
-            results.curves["abrupt"]["ts"]
-        assert len(told) == 3
-        assert all("does not fit the other runs" in line for line in told)
-        assert len(results.curves["abrupt"]["short"]) == 60  # others are not touched
-        run(study, store, engine, progress)
-        assert len(engine.calls) == 3  # the blocks of this agent on this world
-        assert len(results.curves["abrupt"]["ts"]) == 60
-
-
 @pytest.mark.parametrize("together", [True, False], ids=["all stored", "others computed now"])
 def test_the_command_goes_on_until_all_blocks_fit(tmp_path, study, engine, progress, told, together):
     """Each is a result by itself; joined, the rounds of one would be taken for those of the other."""
@@ -140,7 +121,8 @@ def test_the_command_goes_on_until_all_blocks_fit(tmp_path, study, engine, progr
         assert until_whole(read, told.append) == whole
         assert len(engine.calls) == (3 if together else 18 - 1 + 3)  # the blocks of this agent on this world
     assert [line.endswith("computing it again") for line in told] == [False] * 3 + [True]
-    assert all("does not fit" in line for line in told)
+    assert all("does not fit the other runs" in line for line in told[:3])
+    assert "of ts on NSBandit-Abrupt-v0:horizon=1000 does not fit together" in told[3]
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The runner computes what is missing, once, and gives the same numbers in any number of sittings."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from single_version import v1
 from stored_runs import change, save
 
-from ns_mab_gym.parallel import executor as executor_of
 from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.studies.results import collect
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
@@ -110,21 +108,6 @@ def test_threads_that_no_unit_needs_go_to_the_units_there_are(study, store, engi
 
     run(study, store, noting, progress, n_jobs=36)
     assert given == [2] * 18
-
-
-def test_no_threads_are_refused_before_anything_is_computed(study, store, engine, progress):
-    with pytest.raises(ValueError, match="n_jobs must be a positive integer, got 0"):
-        run(study, store, engine, progress, n_jobs=0)
-    assert engine.calls == []
-
-
-def test_any_executor_computes_the_same(study, store, engine, progress):
-    with ThreadPoolExecutor(4) as executor:
-        pooled = run(study, store, engine, progress, pool=executor_of(executor))
-    with Store(store.folder.with_name("alone"), v1) as other:
-        alone = run(study, other, engine, progress, n_jobs=1)
-        assert pooled.units == alone.units
-        assert all(np.array_equal(load(store, u).regret, load(other, u).regret) for u in alone.units)
 
 
 def test_curves_join_blocks_and_interpolate(study, store, engine, progress):
