@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import fraction, positive, positive_int
 from ..agents.core.knowledge import Knowledge, MissingKnowledgeError
-from ..means import Floats, as_means, blocks, breakpoints, knowledge, leaders
-from .sets import as_windows, tie_growth
+from ..means import as_means, blocks, breakpoints, knowledge, leaders
+from .sets import as_windows, smallest_positive, tie_growth
 from .text_tables import number, table
 from .theorems import AssumptionError, check_drift, pseudophase_gaps
 
@@ -121,20 +120,13 @@ def order_facts(
     if known.means is not None:
         means, changes = known.means, known.breakpoints or 0
         suggested = max(1, math.isqrt(int(horizon * math.log(horizon) / changes))) if changes else horizon
-        [(_, gap)] = pseudophase_gaps(leaders(means), breakpoints(means), [tau or suggested])
-        facts |= {"gap": gap, "gap_window": tau or suggested, "smallest_distance": _smallest_distance(means)}
+        [gap] = pseudophase_gaps(leaders(means), breakpoints(means), [tau or suggested])
+        smallest = min(smallest_positive(columns.max(axis=0) - columns) for _, columns in blocks(means))
+        facts |= {"gap": gap, "gap_window": tau or suggested, "smallest_distance": smallest}
         if delta is not None:
             growth = tie_growth(means, delta)
             facts |= {"tie_factor": growth.F, "tie_power": growth.beta}
     return OrderFacts(horizon=horizon, window=tau, delta=delta, **facts)
-
-
-def _smallest_distance(matrix: Floats) -> float:
-    smallest = np.inf
-    for _, columns in blocks(matrix):
-        behind = columns.max(axis=0) - columns
-        smallest = min(smallest, float(behind.min(where=behind > 0, initial=np.inf)))
-    return smallest
 
 
 def check_facts(pieces: Mapping[str, Any]) -> None:
