@@ -22,7 +22,7 @@ from ..means import Floats
 from ..play.episode import check_match, seed_pair
 from ..play.pairing import known_of
 from ..specs import MODELS, AgentSpec, Spec, WorldSpec, as_agent, read_agents, said, swept_agents
-from ..worlds.files import read_file
+from ..worlds.table import read_file
 
 R = TypeVar("R")
 SETTINGS = ("title", "worlds", "agents", "runs", "seed", "reference")
