@@ -14,7 +14,7 @@ from fuzzing import is_own
 from hostile_files import damaged, npy, npy_claiming, parquet, parquet_claiming, refusal, zipped
 
 from ns_mab_gym.studies.study import header_of
-from ns_mab_gym.worlds import Table, files, read_means
+from ns_mab_gym.worlds import Table, read_means, table
 
 MEANS = np.random.default_rng(0).random((5, 3))
 FRAME = pd.DataFrame(MEANS, columns=["a", "b", "c"])
@@ -256,7 +256,7 @@ def test_a_file_that_does_not_open(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "t.csv").write_text("0.1,0.2\n")
-    monkeypatch.setattr(files, "content_of", refuse)
+    monkeypatch.setattr(table, "content_of", refuse)
     with pytest.raises(ValueError, match=r"t\.csv' cannot be opened: Permission denied; ask its owner"):
         read_means(tmp_path / "t.csv")
 
@@ -273,5 +273,5 @@ def test_errors_of_libraries_come_out_as_our_own(tmp_path, monkeypatch, error):
     def raises(*_):
         raise error
 
-    monkeypatch.setitem(files.READERS, ".csv", ("CSV", raises))
+    monkeypatch.setitem(table.READERS, ".csv", ("CSV", raises))
     assert "cannot be read as CSV: " in refusal(tmp_path / "t.csv", "0.1,0.2\n")
