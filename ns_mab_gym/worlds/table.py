@@ -16,7 +16,7 @@ import os
 import re
 import zipfile
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike, fspath
@@ -113,11 +113,15 @@ def _read_csv(content: bytes, source: str) -> tuple[Floats, Names]:
             place = f"{source}, line {reader.line_num}"
             if not first:
                 first, names = row, _csv_names(row, place)
+                if names:
+                    continue
             elif len(row) != len(first):
                 hint = _csv_hint(first[0] if first[0].startswith("#") else ",".join(row))
                 raise BadMeansError(f"{place}: {len(row)} columns where the first row has {len(first)}{hint}")
-            if row is not first or names is None:
-                numbers.extend(_csv_numbers(row, place))
+            for column, cell in enumerate(row, start=1):
+                if not NUMBER.fullmatch(cell):
+                    raise BadMeansError(f"{place}, column {column}: {_shown(cell)} is not a number{_csv_hint(cell)}")
+                numbers.append(float(cell))
     except csv.Error as error:
         where = f"line {reader.line_num}: {error}"
         raise BadMeansError(f"{source} cannot be read as CSV: {where}; mend that line") from None
@@ -153,13 +157,6 @@ def _is_name(cell: str) -> bool:
 def _is_count(cells: list[str]) -> bool:
     """True for 0, 1, 2, … and for 1, 2, 3, …, without decimal points."""
     return any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
-
-
-def _csv_numbers(row: list[str], place: str) -> Iterator[float]:
-    for column, cell in enumerate(row, start=1):
-        if not NUMBER.fullmatch(cell):
-            raise BadMeansError(f"{place}, column {column}: {_shown(cell)} is not a number{_csv_hint(cell)}")
-        yield float(cell)
 
 
 def _csv_hint(cell: str) -> str:
