@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from fuzzing import guest, is_own
+from measured import peak
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds, wrappers
@@ -107,15 +108,6 @@ def told(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]) -> float:
     return max(asked)
 
 
-def taken(ask: Callable[[], object]) -> float:
-    tracemalloc.start()
-    kept = ask()
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    del kept
-    return most
-
-
 def reset(envs: Any) -> Any:
     for seed in range(2):
         envs.reset(seed=seed)
@@ -137,7 +129,7 @@ def reset(envs: Any) -> Any:
 )
 def test_what_is_told_is_what_it_takes(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]) -> None:
     ask()  # imports
-    assert 0.6 < told(monkeypatch, ask) / taken(ask) < 2
+    assert 0.6 < told(monkeypatch, ask) / peak(ask) < 2
 
 
 # Guests.
