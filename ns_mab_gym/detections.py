@@ -30,9 +30,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ from .means import Floats, Ints, Mask, as_means, breakpoints
 from .runs import Runs
 from .statistics import Interval, mean_of, share_of
 
-FEW, APART = 10, 50  # breakpoints are scored if they are at most so many, or so many rounds apart on average
+FEW, APART = 10, 50  # breakpoints are scored if there are at most FEW, or if they are APART rounds apart on average
 NOBODY = -1  # the arm of an alarm about none in particular
 
 Alarms = npt.NDArray[np.void]
@@ -153,32 +153,35 @@ class Scorecard:
         """Each breakpoint; empty if they differ from run to run."""
         if self.moved is None:
             return ()
-        delays = np.array([run.delays for run in self.runs])  # (R, B)
-        rounds = self.runs[0].rounds
-        return tuple(_breakpoint(int(rounds[at]), self.moved[at], delays[:, at]) for at in range(len(rounds)))
+        scores = []
+        for at, (round_, moved) in enumerate(zip(self.runs[0].rounds.tolist(), self.moved, strict=True)):
+            delays = np.array([run.delays[at] for run in self.runs])
+            found = np.isfinite(delays)
+            delay = mean_of(np.where(found, delays, 0.0), found.astype(float))
+            missed = share_of((~found).astype(float), np.ones(len(found)))
+            arms = tuple(np.flatnonzero(moved).tolist())
+            scores.append(BreakpointScore(round_, arms, int(found.sum()), delay, missed))
+        return tuple(scores)
 
     def table(self) -> str:
         """The scorecard as a table in Markdown, with what is to be said of all alarms below; arms count from 1."""
         head = ("change in round", "arms", "detected", "delay", "missed")
-        count = len(self.runs)
-        rows = [
-            (f"{each.round:,}", _listed(each.arms), f"{each.detected} of {count}", each.delay.as_number(),
-             each.missed.as_share())
-            for each in self.breakpoints
-        ]  # fmt: skip
-        detected, total = int(self._delays[1].sum()), sum(len(run.rounds) for run in self.runs)
-        rows.append(("all", "", f"{detected} of {total}", self.delay.as_number(), self.missed.as_share()))
+        rows = []
+        for each in self.breakpoints:
+            arms, detected = ", ".join(str(arm + 1) for arm in each.arms), f"{each.detected} of {len(self.runs)}"
+            rows.append((f"{each.round:,}", arms, detected, each.delay.as_number(), each.missed.as_share()))
+        detected = f"{int(self._delays[1].sum())} of {sum(len(run.rounds) for run in self.runs)}"
+        rows.append(("all", "", detected, self.delay.as_number(), self.missed.as_share()))
         lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
-        return "\n".join([*lines, "", *self._in_words()])
-
-    def _in_words(self) -> list[str]:
-        said = [
+        lines += [
+            "",
             f"False alarms: {self.false_alarms.as_number()} in a run, {self.false_alarm_rate.as_number()} in 10,000 "
             f"rounds; {self.runs_with_false_alarm.as_share()} of {len(self.runs)} runs have one.",
             f"True alarms: {self.true_alarms.as_number()} in a run.",
         ]
-        full = f"The log of {self.full_logs} runs was full after {CAPACITY:,} alarms: later ones are not counted."
-        return [*said, full] if self.full_logs else said
+        if full := self.full_logs:
+            lines.append(f"The log of {full} runs was full after {CAPACITY:,} alarms: later ones are not counted.")
+        return "\n".join(lines)
 
     @cached_property
     def _delays(self) -> tuple[Floats, Floats]:
@@ -216,26 +219,21 @@ def scorecard(runs: Runs, means: npt.ArrayLike | Sequence[npt.ArrayLike] | Calla
     """
     if not isinstance(runs, Runs):
         raise TypeError(f"runs are what ns_mab_gym.simulate returns, got {shown(runs)}")
-    return score(runs, [changes_of(each) for each in _matrices(means, len(runs))])
-
-
-def _matrices(means: Any, runs: int) -> Iterable[Any]:
-    """One matrix for each run, or a single one for all."""
+    matrices: Iterable[Any] = [means]  # one for all runs
     if callable(means):
-        return map(means, range(runs))  # one at a time: all of them may not fit the memory
-    if not _are_matrices(means):
-        return [means]
-    if len(means) != runs:
-        raise ValueError(f"there are {runs} runs and {len(means)} matrices of means; give one for each run, or one")
-    return list(means)
+        matrices = map(means, range(len(runs)))  # one at a time: all of them may not fit the memory
+    elif _are_matrices(means):
+        matrices = list(means)
+        if len(matrices) != len(runs):
+            told = f"there are {len(runs)} runs and {len(matrices)} matrices of means"
+            raise ValueError(f"{told}; give one for each run, or one")
+    return score(runs, [changes_of(each) for each in matrices])
 
 
-def _are_matrices(means: Any) -> bool:
-    if isinstance(means, np.ndarray):
-        return means.ndim == 3
+def _are_matrices(means: Any) -> TypeGuard[Sequence[Any]]:
     try:
-        return isinstance(means, list | tuple) and len(means) > 0 and np.ndim(means[0]) == 2
-    except ValueError:  # of lists that differ in length, which are no matrix
+        return isinstance(means, list | tuple | np.ndarray) and len(means) > 0 and np.ndim(means[0]) == 2
+    except (TypeError, ValueError):  # of a number, and of lists that differ in length, which are no matrix
         return False
 
 
@@ -256,60 +254,44 @@ def score(runs: Runs, changes: Sequence[Changes]) -> Scorecard:
         raise ValueError(
             "the agent of these runs logs no alarms, so there is nothing to score; use one with a detector"
         )
+    played = (runs.horizon, runs.pulls.shape[1])
     for each in changes:
-        _check(each, runs)
+        if (given := (each.horizon, each.moved.shape[1])) != played:
+            raise ValueError(
+                f"the means have {given[0]:,} rounds and {given[1]} arms, the runs {played[0]:,} and {played[1]}"
+            )
+        if not each.scorable:
+            raise ValueError(
+                f"the means change in {len(each.rounds):,} of {each.horizon:,} rounds, which leaves no breakpoints to "
+                f"score: there may be {FEW}, or one in {APART} rounds; look at the regret of such worlds instead"
+            )
     each_run = list(changes) * len(runs) if len(changes) == 1 else changes
     scored = tuple(_run(alarms, each) for alarms, each in zip(runs.alarms, each_run, strict=True))
-    return Scorecard(runs.horizon, scored, changes[0].moved if _alike(changes) else None)
-
-
-def _alike(changes: Sequence[Changes]) -> bool:
     first = changes[0]
-    return all(np.array_equal(a.rounds, first.rounds) and np.array_equal(a.moved, first.moved) for a in changes[1:])
-
-
-def _check(changes: Changes, runs: Runs) -> None:
-    given, played = (changes.horizon, changes.moved.shape[1]), (runs.horizon, runs.pulls.shape[1])
-    if given != played:
-        raise ValueError(
-            f"the means have {given[0]:,} rounds and {given[1]} arms, the runs {played[0]:,} and {played[1]}"
-        )
-    if not changes.scorable:
-        raise ValueError(
-            f"the means change in {len(changes.rounds):,} of {changes.horizon:,} rounds, which leaves no breakpoints "
-            f"to score: there may be {FEW}, or one in {APART} rounds; look at the regret of such worlds instead"
-        )
+    alike = all(np.array_equal(a.rounds, first.rounds) and np.array_equal(a.moved, first.moved) for a in changes)
+    return Scorecard(runs.horizon, scored, first.moved if alike else None)
 
 
 def _run(alarms: Alarms, changes: Changes) -> RunScore:
     """Judge the alarms of one run and find out which breakpoints they detect."""
     rounds, arms = alarms["round"].tolist(), alarms["arm"].tolist()
-    _check_log(rounds, arms, changes)
-    moves = {arm: changes.rounds[changes.moved[:, arm]].tolist() for arm in range(changes.moved.shape[1])}
+    horizon, n_arms = changes.horizon, changes.moved.shape[1]
+    if any(not 1 <= round_ <= horizon for round_ in rounds) or any(not NOBODY <= arm < n_arms for arm in arms):
+        raise ValueError(f"an alarm is about a round or an arm that is not there; there are {horizon:,} and {n_arms}")
+    if rounds != sorted(rounds):
+        raise ValueError("the alarms of a run are not in the order of their rounds; sort them by 'round'")
+    moves = {arm: changes.rounds[changes.moved[:, arm]].tolist() for arm in range(n_arms)}
     moves[NOBODY] = changes.rounds.tolist()
+    following = dict(pairwise([*moves[NOBODY], horizon + 1]))  # by breakpoint, the next one or the round after the last
     delays = dict.fromkeys(moves[NOBODY], np.nan)
     true = []
     for round_, arm, first in zip(rounds, arms, _first_covered(rounds, arms, alarms["everything"]), strict=True):
         covered = moves[arm][bisect_left(moves[arm], first) : bisect_right(moves[arm], round_ + 1)]
         true.append(bool(covered))
         for change in covered:
-            if np.isnan(delays[change]) and round_ < _next(moves[NOBODY], change, changes.horizon):
+            if np.isnan(delays[change]) and round_ < following[change]:
                 delays[change] = round_ - change + 1
     return RunScore(alarms, np.array(true, np.bool_), changes.rounds, np.array(list(delays.values()), np.float64))
-
-
-def _next(rounds: Sequence[int], breakpoint_: int, horizon: int) -> int:
-    """The breakpoint after this one, or the round after the last."""
-    place = bisect_right(rounds, breakpoint_)
-    return rounds[place] if place < len(rounds) else horizon + 1
-
-
-def _check_log(rounds: Sequence[int], arms: Sequence[int], changes: Changes) -> None:
-    horizon, n_arms = changes.horizon, changes.moved.shape[1]
-    if any(not 1 <= round_ <= horizon for round_ in rounds) or any(not NOBODY <= arm < n_arms for arm in arms):
-        raise ValueError(f"an alarm is about a round or an arm that is not there; there are {horizon:,} and {n_arms}")
-    if list(rounds) != sorted(rounds):
-        raise ValueError("the alarms of a run are not in the order of their rounds; sort them by 'round'")
 
 
 def _first_covered(rounds: Sequence[int], arms: Sequence[int], everything: Iterable[bool]) -> Iterator[int]:
@@ -322,15 +304,3 @@ def _first_covered(rounds: Sequence[int], arms: Sequence[int], everything: Itera
             yield max(forgotten.get(arm, 0), cleared) + 2
         forgotten |= {arm: round_ for _, arm, _ in together}
         cleared = round_ if any(all_ or arm == NOBODY for _, arm, all_ in together) else cleared
-
-
-def _breakpoint(round_: int, moved: Mask, delays: Floats) -> BreakpointScore:
-    """One breakpoint, given the delays of all runs."""
-    found = np.isfinite(delays)
-    delay = mean_of(np.where(found, delays, 0.0), found.astype(float))
-    missed = share_of((~found).astype(float), np.ones(len(found)))
-    return BreakpointScore(round_, tuple(np.flatnonzero(moved).tolist()), int(found.sum()), delay, missed)
-
-
-def _listed(arms: Sequence[int]) -> str:
-    return ", ".join(str(arm + 1) for arm in arms)

@@ -186,13 +186,6 @@ class KeptFile(str):
         return self
 
 
-def kept(path: str | PathLike[str]) -> str:
-    """The file at a path, read now; the path alone if there is no file, and the file as it is if it was kept before."""
-    if isinstance(path, KeptFile) or not os.path.isfile(path):
-        return fspath(path)
-    return KeptFile(path)
-
-
 def content_of(path: str | PathLike[str]) -> bytes:
     """The bytes of a file: those that were kept, or else those that it holds now."""
     return path.content if isinstance(path, KeptFile) else _read(fspath(path))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence, Sized
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +63,9 @@ def as_floats(values: npt.ArrayLike, source: str) -> Floats:
         raise BadMeansError(f"{source} has masked entries; fill or drop such rounds")
     try:
         given = np.asarray(values)
-        if not _holds_numbers(given):
-            raise TypeError
+        objects = given.flat if given.dtype.kind == "O" else ()
+        if given.dtype.kind not in "iufO" or any(isinstance(cell, NO_NUMBERS) for cell in objects):
+            raise TypeError  # NumPy alone would take "0.5" and True for numbers
         with np.errstate(over="ignore"):  # which gives infinity
             floats = np.asarray(given, dtype=np.float64)
     except MemoryError:
@@ -74,13 +75,6 @@ def as_floats(values: npt.ArrayLike, source: str) -> Floats:
     if given.dtype.kind in "iu" and given.size and not -EXACT <= int(given.min()) <= int(given.max()) <= EXACT:
         raise BadMeansError(f"{source} holds whole numbers beyond 2**53, which no float can tell apart; scale them")
     return floats
-
-
-def _holds_numbers(array: npt.NDArray[Any]) -> bool:
-    """True without text and truth values in the array; NumPy alone would take "0.5" and True for numbers."""
-    if array.dtype.kind == "O":
-        return not any(isinstance(cell, NO_NUMBERS) for cell in array.flat)
-    return array.dtype.kind in "iuf"
 
 
 def block_size(n_arms: int, most: int) -> int:
@@ -191,9 +185,7 @@ def knowledge(means: npt.ArrayLike) -> Knowledge:
     1
     """
     matrix = as_means(means)
-    arms = best_arms(matrix)
-    switches = int(np.count_nonzero(arms[1:] != arms[:-1]))
-    del arms  # before the moves, which take as much memory
+    switches = len(best_arm_switches(matrix))
     moves = _moves(matrix)
     return Knowledge(
         horizon=len(matrix),

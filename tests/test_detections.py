@@ -49,7 +49,6 @@ def everything(*alarms: tuple[int, int]) -> list[tuple[int, int, bool]]:
 # name: the log, whether each alarm is true, the delays of the breakpoints in 51, 101 and 151
 BY_HAND: dict[str, tuple[Log, list[bool], list[float]]] = {
     "no alarm": ([], [], [NAN, NAN, NAN]),
-    "before the first breakpoint": (local((40, 0)), [False], [NAN, NAN, NAN]),
     "an earlier false alarm leaves enough to compare": (local((49, 0), (60, 0)), [False, True], [10, NAN, NAN]),
     "right before the breakpoint": (local((50, 0)), [True], [0, NAN, NAN]),
     "nothing old is left": (local((50, 0), (60, 0)), [True, False], [0, NAN, NAN]),
@@ -57,19 +56,16 @@ BY_HAND: dict[str, tuple[Log, list[bool], list[float]]] = {
     "in the round of the breakpoint": (local((51, 0)), [True], [1, NAN, NAN]),
     "in the last round before the next": (local((100, 0)), [True], [50, NAN, NAN]),
     "too late": (local((101, 0)), [True], [NAN, NAN, NAN]),
-    "long ago and never forgotten": (local((120, 0)), [True], [NAN, NAN, NAN]),
     "long ago, and again now": (local((160, 0)), [True], [NAN, NAN, 10]),
     "in the last round": (local((200, 2)), [True], [NAN, NAN, 50]),
     "about an arm that did not change": (local((60, 2), (60, 1)), [False, False], [NAN, NAN, NAN]),
     "another arm's alarm forgets nothing of this one": (local((55, 2), (60, 0)), [False, True], [10, NAN, NAN]),
     "twice for one change": (local((60, 0), (70, 0)), [True, False], [10, NAN, NAN]),
-    "two arms of one change": (local((160, 0), (170, 2)), [True, True], [NAN, NAN, 10]),
     "two arms, the second in the same round": (local((160, 0), (160, 2)), [True, True], [NAN, NAN, 10]),
     "all changes": (local((60, 0), (103, 1), (151, 2)), [True, True, True], [10, 3, 1]),
     "everything forgotten with the first": (everything((160, 0), (170, 2)), [True, False], [NAN, NAN, 10]),
     "everything forgotten in the same round": (everything((160, 0), (160, 2)), [True, True], [NAN, NAN, 10]),
     "everything forgotten by a false alarm": (everything((52, 2), (60, 0)), [False, False], [NAN, NAN, NAN]),
-    "everything forgotten right before": (everything((50, 2), (60, 0)), [False, False], [NAN, NAN, NAN]),
     "about none in particular": (local((60, -1), (70, -1)), [True, False], [10, NAN, NAN]),
     "about none, then about one": (local((110, -1), (120, 1), (160, 2)), [True, False, True], [NAN, 10, 10]),
     "about none after a local one": (local((60, 0), (70, -1)), [True, True], [10, NAN, NAN]),
@@ -94,19 +90,12 @@ def slow(log: Log, means: np.ndarray) -> tuple[list[bool], list[float]]:
     horizon, arms = means.shape
     covers: list[set[int]] = []
     for at, (round_, arm, _) in enumerate(log):
-        forgot = [
-            r for r, other, all_ in log[:at] if r < round_ and (all_ or other == -1 or (other == arm and arm != -1))
-        ]
+        before = [each for each in log[:at] if each[0] < round_]
+        forgot = [r for r, other, all_ in before if all_ or other == -1 or (other == arm and arm != -1)]
         thrown = range(max(forgot, default=0) + 1, round_ + 1)
         looked_at = range(arms) if arm == -1 else [arm]
-        covers.append(
-            {
-                t
-                for t in range(2, horizon + 1)
-                for a in looked_at
-                if t - 1 in thrown and means[t - 1, a] != means[t - 2, a]
-            }
-        )
+        rounds = (t for t in range(2, horizon + 1) if t - 1 in thrown)
+        covers.append({t for t in rounds if any(means[t - 1, a] != means[t - 2, a] for a in looked_at)})
     changes = [t for t in range(2, horizon + 1) if (means[t - 1] != means[t - 2]).any()]
     delays = []
     for place, change in enumerate(changes):
@@ -173,7 +162,7 @@ def test_each_breakpoint(card):
 
 
 def test_the_table_says_it_all(card):
-    lines = card.table().splitlines()
+    lines = pickle.loads(pickle.dumps(card)).table().splitlines()  # as from another process
     assert lines[0] == "| change in round | arms | detected | delay | missed |"
     assert lines[2].startswith("| 51 | 1 | 2 of 3 | 15 (10 to 20) | 33.3 % (")
     assert lines[3].startswith("| 101 | 2 | 0 of 3 | – | 100.0 % (")
@@ -213,10 +202,6 @@ def test_worlds_that_differ_from_run_to_run():
         assert "| all |  | 2 of 7 | 10 | " in card.table()
     alike = scorecard(runs_of(one, other), [MEANS, MEANS])
     assert len(alike.breakpoints) == 3
-
-
-def test_a_card_can_be_sent_to_another_process(card):
-    assert pickle.loads(pickle.dumps(card)).table() == card.table()
 
 
 @pytest.mark.parametrize(
@@ -272,16 +257,12 @@ def test_both_loops_sound_the_same_alarms(restart):
     assert card.breakpoints[1].detected == 4  # the best arm falls to 0.1
 
 
-def test_agents_without_a_detector_have_no_log():
-    runs = nsb.simulate("NSBandit-Abrupt-v0", "ts", runs=2, env_kwargs={"horizon": 50})
-    assert runs.alarms is None
-
-
 def test_parts_of_runs_keep_their_logs():
     runs = runs_of(local((1, 0)), [], local((2, 0)))
     assert [len(log) for log in runs.first(2).alarms or []] == [1, 0]
     assert [len(log) for log in joined([runs, runs.first(1)]).alarms or []] == [1, 0, 1, 1]
     assert joined([runs, runs_of(None)]).alarms is None
+    assert nsb.simulate("NSBandit-Abrupt-v0", "ts", runs=2, env_kwargs={"horizon": 50}).alarms is None  # no detector
 
 
 def test_one_who_knows_the_world_detects_everything_at_once():

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from ..means import Floats, as_means
-from ..theory import learnable_set, phases, pseudophases
+from ..theory.sets import learnable_set, phases, pseudophases
 from ..theory.text_tables import signed
 from ..theory.theorems import bounds
 from ..theory.windows import Recommendation, RegretCurve, recommend_window, regret_curve, window_grid

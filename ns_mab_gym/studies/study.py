@@ -14,7 +14,7 @@ from ..agents.core.arguments import choice, known_parameters, positive_int
 from ..agents.core.text import TEXTS, Values, is_number, plain
 from ..files import KeptFile, escaped, plain_text, shortened
 from ..specs import MODELS, AgentSpec, S, Spec, WorldSpec, read_agents, swept_agents
-from ..worlds.files import read_file
+from ..worlds.table import read_file
 
 R = TypeVar("R")
 SETTINGS = ("title", "worlds", "agents", "runs", "seed", "reference")

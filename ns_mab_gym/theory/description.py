@@ -9,8 +9,8 @@ import numpy as np
 
 from ..agents.core.arguments import positive
 from ..agents.core.knowledge import Knowledge
-from ..means import knowledge, leaders
-from .sets import general_breakpoints_of, margins_of, tie_growth
+from ..means import Floats, knowledge, leaders
+from .sets import general_breakpoints, margins_of, smallest_positive, tie_growth
 from .text_tables import number, table
 from .windows import Recommendation, recommend_window
 
@@ -75,6 +75,10 @@ class Description(Knowledge):
         return str(self)
 
 
+def _window_facts(window: int, margin: Floats) -> WindowFacts:
+    return WindowFacts(window, int(np.count_nonzero(margin == 0)), smallest_positive(margin))
+
+
 def describe(means: Any, *, agent: str | None = None, delta: float | None = None) -> Description:
     """Describe a world: what tuning formulas need to know, the paper's sets and gaps, and a recommended window.
 
@@ -103,20 +107,13 @@ def describe(means: Any, *, agent: str | None = None, delta: float | None = None
     known = knowledge(matrix)
     return Description(
         **{each.name: getattr(known, each.name) for each in fields(known)},
-        general_breakpoints=None if tied else len(general_breakpoints_of(lead)),
+        general_breakpoints=None if tied else len(general_breakpoints(matrix)),
         tied_rounds=tied,
-        smallest_lead=float(ahead.min(where=ahead > 0, initial=np.inf)),
+        smallest_lead=smallest_positive(ahead),
         delta=threshold,
         near_ties=int(growth.counts[-1]),
         tie_factor=growth.F,
         tie_power=growth.beta,
-        windows=tuple(
-            WindowFacts(
-                window=chosen[place],
-                unlearnable=int(np.count_nonzero(margin == 0)),
-                gap=float(margin.min(where=margin > 0, initial=np.inf)),
-            )
-            for place, margin in margins_of(lead, chosen)
-        ),
+        windows=tuple(margins_of(lead, chosen, _window_facts)),
         recommended=recommended,
     )

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import fraction, positive, positive_int
 from ..agents.core.knowledge import Knowledge, MissingKnowledgeError
-from ..means import Floats, as_means, blocks, breakpoints, knowledge, leaders
-from .sets import as_windows, tie_growth
+from ..means import as_means, blocks, breakpoints, knowledge, leaders
+from .sets import as_windows, smallest_positive, tie_growth
 from .text_tables import number, table
 from .theorems import AssumptionError, check_drift, pseudophase_gaps
 
@@ -41,19 +40,18 @@ SYMBOLS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrderFacts:
+class OrderFacts(Knowledge):
     """The facts that the paper's regret orders depend on; None where unknown.
+
+    Its ``breakpoints`` are Υ_T by Definition 3, because the orders are compared in piecewise-constant worlds.
 
     Attributes:
         horizon: T.
-        breakpoints: Υ_T by Definition 3, because the orders are compared in piecewise-constant worlds.
-        variation: V_T.
         gap: Δ_τ over the pseudophases of these breakpoints: 0 if two arms share the best mean there, infinite if no
             pseudophase holds a round but the first.
         gap_window: the τ of that gap.
         window: τ of the smooth orders.
         delta: Δ′ of Assumption 4.
-        lipschitz: σ.
         tie_factor: F of Assumption 4.
         tie_power: β of Assumption 4.
         smallest_distance: Δ, the smallest non-zero distance between a round's best mean and another arm's; infinite
@@ -61,30 +59,24 @@ class OrderFacts:
     """
 
     horizon: int
-    breakpoints: int | None = None
-    variation: float | None = None
     gap: float | None = None
     gap_window: int | None = None
     window: int | None = None
     delta: float | None = None
-    lipschitz: float | None = None
     tie_factor: float | None = None
     tie_power: float | None = None
     smallest_distance: float | None = None
 
     def __post_init__(self) -> None:
-        positive_int("horizon (T)", self.horizon)
-        if self.breakpoints is not None:
-            positive_int("breakpoints (Υ_T)", self.breakpoints, least=0)
+        super().__post_init__()
         if self.window is not None:
             positive_int("window (τ)", self.window)
         if self.delta is not None:
             positive("delta (Δ′)", self.delta, any_size=True)
+        if self.tie_factor is not None:
+            positive("tie_factor (F)", self.tie_factor, allow_zero=True, any_size=True)
         if self.tie_power is not None:
             fraction("tie_power (β)", self.tie_power)
-        for name in ("variation", "lipschitz", "tie_factor"):
-            if getattr(self, name) is not None:
-                positive(f"{name} ({SYMBOLS[name]})", getattr(self, name), allow_zero=True, any_size=True)
 
 
 def order_facts(
@@ -121,20 +113,13 @@ def order_facts(
     if known.means is not None:
         means, changes = known.means, known.breakpoints or 0
         suggested = max(1, math.isqrt(int(horizon * math.log(horizon) / changes))) if changes else horizon
-        [(_, gap)] = pseudophase_gaps(leaders(means), breakpoints(means), [tau or suggested])
-        facts |= {"gap": gap, "gap_window": tau or suggested, "smallest_distance": _smallest_distance(means)}
+        [gap] = pseudophase_gaps(leaders(means), breakpoints(means), [tau or suggested])
+        smallest = min(smallest_positive(columns.max(axis=0) - columns) for _, columns in blocks(means))
+        facts |= {"gap": gap, "gap_window": tau or suggested, "smallest_distance": smallest}
         if delta is not None:
             growth = tie_growth(means, delta)
             facts |= {"tie_factor": growth.F, "tie_power": growth.beta}
     return OrderFacts(horizon=horizon, window=tau, delta=delta, **facts)
-
-
-def _smallest_distance(matrix: Floats) -> float:
-    smallest = np.inf
-    for _, columns in blocks(matrix):
-        behind = columns.max(axis=0) - columns
-        smallest = min(smallest, float(behind.min(where=behind > 0, initial=np.inf)))
-    return smallest
 
 
 def check_facts(pieces: Mapping[str, Any]) -> None:

@@ -9,9 +9,9 @@ Three vectors of length T (`leaders`) decide everything: the K arms are looked a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from ..agents.core.arguments import choice, positive, positive_int
 from ..agents.core.knowledge import suggested_window
 from ..means import Floats, Ints, Leaders, Mask, as_means, blocks, breakpoints, leaders
 
+X = TypeVar("X")
 Windows = int | Sequence[int]
 PAIRS = ("all", "best")  # of arms that may nearly tie
 NOTHING: dict[np.ufunc, float] = {np.minimum: np.inf, np.maximum: -np.inf}  # the extremes of an empty window
@@ -92,9 +93,7 @@ def unlearnable_set(means: npt.ArrayLike, window: Windows) -> Mask:
     """
     matrix = as_means(means)
     windows = as_windows(window, len(matrix))
-    mask = np.empty((len(windows), len(matrix)), dtype=np.bool_)
-    for row, margin in margins_of(leaders(matrix), windows):
-        np.equal(margin, 0.0, out=mask[row])
+    mask = np.array(margins_of(leaders(matrix), windows, lambda _, margin: margin == 0.0))
     return mask[0] if np.ndim(window) == 0 else mask
 
 
@@ -114,9 +113,7 @@ def gap(means: npt.ArrayLike, window: Windows) -> float | Floats:
     """
     matrix = as_means(means)
     windows = as_windows(window, len(matrix))
-    smallest = np.empty(len(windows))
-    for row, margin in margins_of(leaders(matrix), windows):
-        smallest[row] = margin.min(where=margin > 0, initial=np.inf)
+    smallest = np.array(margins_of(leaders(matrix), windows, lambda _, margin: smallest_positive(margin)))
     return float(smallest[0]) if np.ndim(window) == 0 else smallest
 
 
@@ -144,12 +141,18 @@ def margins(means: npt.ArrayLike, window: int) -> Floats:
     Shape (T,). Infinite in round 1. Thresholds on it give the supersets of F′_τ that Definition 1 allows.
     """
     matrix = as_means(means)
-    [(_, margin)] = margins_of(leaders(matrix), as_windows(window, len(matrix)))
+    [margin] = margins_of(leaders(matrix), as_windows(window, len(matrix)), lambda _, margin: margin)
     return margin
 
 
-def margins_of(lead: Leaders, windows: list[int]) -> Iterator[tuple[int, Floats]]:
-    """The margins of each window, with its index in ``windows``, in ascending order of the windows."""
+def margins_of(lead: Leaders, windows: list[int], fact: Callable[[int, Floats], X]) -> list[X]:
+    """A fact about the margins of each window, in the order of ``windows``.
+
+    Args:
+        lead: the best arms.
+        windows: the windows, in any order.
+        fact: the function from a window and its (T,) margins to what is to be known of them.
+    """
     order = sorted(range(len(windows)), key=windows.__getitem__)
     ascending = [windows[place] for place in order]
     lows = trailing(lead.best, np.minimum, ascending)
@@ -158,11 +161,18 @@ def margins_of(lead: Leaders, windows: list[int]) -> Iterator[tuple[int, Floats]
     since = np.zeros_like(seen)
     since[1:] = np.where(lead.arm[1:] != lead.arm[:-1], seen[1:], 0)
     history = seen - np.maximum.accumulate(since)  # rounds just before t that i*(t) has led without interruption
+    facts: dict[int, X] = {}
     for place, window, margin, high in zip(order, ascending, lows, highs, strict=True):
         margin -= high
         np.maximum(margin, 0.0, out=margin)
         margin[history < np.minimum(seen, window)] = 0.0
-        yield place, margin
+        facts[place] = fact(window, margin)
+    return [facts[place] for place in range(len(windows))]
+
+
+def smallest_positive(values: Floats) -> float:
+    """The smallest of the values above 0; infinite if there are none."""
+    return float(values.min(where=values > 0, initial=np.inf))
 
 
 def phases(means: npt.ArrayLike, *, general: bool = False) -> list[range]:
@@ -229,35 +239,14 @@ def general_breakpoints(means: npt.ArrayLike) -> Ints:
             f"no general breakpoints exist: Definition 6 wants one best arm strictly above the others, "
             f"but two share the best mean in {len(tied):,} rounds, the first of them round {tied[0] + 1:,}"
         )
-    return general_breakpoints_of(lead)
-
-
-def general_breakpoints_of(lead: Leaders) -> Ints:
-    """The sweep of `general_breakpoints`, for means without ties.
-
-    The best arm must not change within a phase, so every change of it is a breakpoint; only runs of one best
-    arm in which some leading mean is at most some rival's mean need to be searched.
-    """
-    starts = np.concatenate(([0], np.flatnonzero(lead.arm[1:] != lead.arm[:-1]) + 1))
-    lowest, highest = np.minimum.reduceat(lead.best, starts), np.maximum.reduceat(lead.rival, starts)
-    stops = np.append(starts[1:], len(lead.arm))
-    cuts = [starts]
-    for run in np.flatnonzero(lowest <= highest):
-        inside = slice(starts[run], stops[run])
-        cuts.append(starts[run] + _sweep(lead.best[inside], lead.rival[inside]))
-    return np.sort(np.concatenate(cuts))[1:] + 1
-
-
-def _sweep(best: Floats, rival: Floats) -> Ints:
-    """The places, 0-based, at which a phase must end because min(best) > max(rival) would fail."""
-    cuts = []
-    low, high = np.inf, -np.inf
-    for place, (lead, other) in enumerate(zip(best.tolist(), rival.tolist(), strict=True)):
-        low, high = min(low, lead), max(high, other)
-        if low <= high:
-            cuts.append(place)
-            low, high = lead, other
-    return np.array(cuts, dtype=np.intp)
+    cuts: list[int] = []
+    arm, low, high = -1, np.inf, -np.inf  # of the phase so far: the best arm, its smallest mean and the rivals' largest
+    for t, (best_arm, best, rival) in enumerate(zip(*(each.tolist() for each in lead), strict=True), start=1):
+        low, high = min(low, best), max(high, rival)
+        if best_arm != arm or low <= high:
+            cuts.append(t)
+            arm, low, high = best_arm, best, rival
+    return np.array(cuts[1:], dtype=np.intp)
 
 
 def _cuts(matrix: Floats, general: bool) -> Ints:
@@ -277,18 +266,14 @@ def near_ties(means: npt.ArrayLike, delta: float, *, pairs: str = "all") -> Mask
     array([ True, False])
     """
     matrix = as_means(means)
-    return _closest(matrix, choice("pairs", pairs, PAIRS)) < positive("delta (Δ′)", delta, any_size=True)
-
-
-def _closest(matrix: Floats, pairs: str) -> Floats:
-    """The smallest difference between two arms in each round."""
-    if pairs == "best":
+    if choice("pairs", pairs, PAIRS) == "best":
         _, best, rival = leaders(matrix)
-        return best - rival
-    smallest = np.empty(len(matrix))
-    for rows, columns in blocks(matrix):
-        np.diff(np.sort(columns, axis=0), axis=0).min(axis=0, out=smallest[rows])
-    return smallest
+        closest = best - rival
+    else:
+        closest = np.empty(len(matrix))
+        for rows, columns in blocks(matrix):
+            np.diff(np.sort(columns, axis=0), axis=0).min(axis=0, out=closest[rows])
+    return closest < positive("delta (Δ′)", delta, any_size=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import choice, positive
-from ..means import Floats, Ints, Leaders, as_means, breakpoints, leaders, lipschitz
+from ..means import Floats, Ints, Leaders, as_means, leaders, lipschitz
+from ..means import breakpoints as every_breakpoint
 from .sets import as_windows, general_breakpoints, inside_pseudophases, margins_of, tie_growth
 from .text_tables import number, table
 
@@ -75,51 +75,42 @@ def as_learner(agent: str, gamma: float | None, subgaussian: float, means: Float
     return Learner(name, given)
 
 
-class Terms(NamedTuple):
-    """The parts of the bound of one window that do not depend on the learner."""
-
-    window: int
-    missed: float  # term (A)
-    gap: float  # infinite if no round but the first, whose window is empty, is left to learn in
-    breakpoints: int | None = None  # Υ_T in the abrupt setting
+Terms = tuple[float, float]  # (A) and the gap, which is infinite if no round but the first is left to learn in
 
 
 def general_terms(matrix: Floats, windows: list[int], delta: float) -> list[Terms]:
     """|F_τ| and Δ_τ of Theorems 1 and 2; rounds with a margin below ``delta`` join F_τ."""
-    terms = {}
-    for place, margin in margins_of(leaders(matrix), windows):
+
+    def terms(window: int, margin: Floats) -> Terms:
         learnable = (margin > 0) & (margin >= delta)
         missed = len(matrix) - int(np.count_nonzero(learnable))
-        terms[place] = Terms(windows[place], missed, float(margin.min(where=learnable, initial=np.inf)))
-    return [terms[place] for place in range(len(windows))]
+        return missed, float(margin.min(where=learnable, initial=np.inf))
+
+    return margins_of(leaders(matrix), windows, terms)
 
 
-def abrupt_terms(matrix: Floats, windows: list[int], which: str) -> list[Terms]:
+def abrupt_terms(matrix: Floats, windows: list[int], cuts: Ints) -> list[Terms]:
     """Υ_T τ and Δ_τ of Theorems 3 and 4, both by the same breakpoints: those of Definition 3 or of Definition 6."""
-    try:
-        cuts = breakpoints(matrix) if which == "every" else general_breakpoints(matrix)
-    except ValueError as error:
-        raise AssumptionError(f"Theorems 3 and 4 want an abruptly changing world; {error}") from None
-    terms = {}
-    for place, smallest in pseudophase_gaps(leaders(matrix), cuts, windows):
-        if smallest == 0:
-            raise AssumptionError(
-                f"Theorems 3 and 4 want one best arm in every phase that reaches into F*_τ, or else Δ_τ = 0, but two "
-                f"arms share the best mean of such a phase (τ = {windows[place]:,}); ask for setting='general', "
-                f"which counts its rounds as unlearnable"
-            )
-        terms[place] = Terms(windows[place], len(cuts) * windows[place], smallest, len(cuts))
-    return [terms[place] for place in range(len(windows))]
+    gaps = pseudophase_gaps(leaders(matrix), cuts, windows)
+    if 0 in gaps:
+        raise AssumptionError(
+            f"Theorems 3 and 4 want one best arm in every phase that reaches into F*_τ, or else Δ_τ = 0, but two "
+            f"arms share the best mean of such a phase (τ = {windows[gaps.index(0)]:,}); ask for setting='general', "
+            f"which counts its rounds as unlearnable"
+        )
+    return [(len(cuts) * window, gap) for window, gap in zip(windows, gaps, strict=True)]
 
 
-def pseudophase_gaps(lead: Leaders, cuts: Ints, windows: list[int]) -> Iterator[tuple[int, float]]:
-    """Δ_τ over the pseudophases F*_τ for each window, with its index; 0 if some round of them is unlearnable.
+def pseudophase_gaps(lead: Leaders, cuts: Ints, windows: list[int]) -> list[float]:
+    """Δ_τ over the pseudophases F*_τ of each window; 0 if some round of them is unlearnable.
 
     Infinite if F*_τ holds no round but the first.
     """
-    for place, margin in margins_of(lead, windows):
-        inside = inside_pseudophases(cuts, len(margin), windows[place])
-        yield place, float(margin.min(where=inside, initial=np.inf))
+
+    def smallest(window: int, margin: Floats) -> float:
+        return float(margin.min(where=inside_pseudophases(cuts, len(margin), window), initial=np.inf))
+
+    return margins_of(lead, windows, smallest)
 
 
 def smooth_terms(matrix: Floats, windows: list[int], delta: float, pairs: str) -> list[Terms]:
@@ -129,7 +120,7 @@ def smooth_terms(matrix: Floats, windows: list[int], delta: float, pairs: str) -
     sigma = lipschitz(matrix)
     check_drift(delta, sigma, max(windows))
     missed = tie_growth(matrix, delta, pairs=pairs)(len(matrix))
-    return [Terms(window, missed, delta - 2 * sigma * window) for window in windows]
+    return [(missed, delta - 2 * sigma * window) for window in windows]
 
 
 def check_drift(delta: float, sigma: float, window: int) -> None:
@@ -272,25 +263,29 @@ def bounds(
     choice("setting", setting, SETTINGS)
     threshold = 0.0 if delta is None else positive("delta (Δ′)", delta, any_size=True)
     choice("breakpoints", breakpoints, DEFINITIONS)
+    cuts: Ints | None = None
     if setting == "smooth":
         terms = smooth_terms(matrix, taus, threshold, pairs)
     elif setting == "abrupt":
-        terms = abrupt_terms(matrix, taus, breakpoints)
+        try:
+            cuts = general_breakpoints(matrix) if breakpoints == "general" else every_breakpoint(matrix)
+        except ValueError as error:
+            raise AssumptionError(f"Theorems 3 and 4 want an abruptly changing world; {error}") from None
+        terms = abrupt_terms(matrix, taus, cuts)
     else:
         terms = general_terms(matrix, taus, threshold)
-    definition = DEFINITIONS[breakpoints] if setting == "abrupt" else None
     return [
         Bound(
             agent=learner.name,
             setting=setting,
             horizon=len(matrix),
-            window=term.window,
-            gap=term.gap,
-            unlearnable=float(term.missed),
-            learnable=len(matrix) / term.window * float(learner.effort(term.window, np.array(term.gap))),
-            forced=len(matrix) / term.window * learner.forced,
-            breakpoints=term.breakpoints,
-            definition=definition,
+            window=window,
+            gap=gap,
+            unlearnable=float(missed),
+            learnable=len(matrix) / window * float(learner.effort(window, np.array(gap))),
+            forced=len(matrix) / window * learner.forced,
+            breakpoints=None if cuts is None else len(cuts),
+            definition=None if cuts is None else DEFINITIONS[breakpoints],
         )
-        for term in terms
+        for window, (missed, gap) in zip(taus, terms, strict=True)
     ]

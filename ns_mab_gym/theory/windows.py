@@ -72,28 +72,18 @@ def regret_curve(
     matrix = as_means(means)
     taus = sorted(as_windows(windows, len(matrix)))
     learner = as_learner(agent, gamma, subgaussian, matrix)
-    rounds = _sample(*matrix.shape)
+    rounds, size = np.arange(len(matrix)), max(1, SAMPLE // matrix.shape[1])
+    if len(matrix) > size:  # random rounds rather than equidistant ones, so as not to align with a period
+        edges = np.linspace(0, len(matrix), size + 1).astype(np.intp)
+        rounds = np.random.default_rng(0).integers(edges[:-1], edges[1:])
     order = np.argsort(matrix[rounds], axis=1, kind="stable").T  # arms, the largest loss first
     ascending = np.take_along_axis(matrix[rounds].T, order, axis=0)
     loss = ascending[-1] - ascending  # μ* − μ_i of every round
     lows, highs = _extremes(matrix, taus, rounds)
-    parts = np.array(
-        [
-            _costs(learner, tau, np.take_along_axis(low - high, order, axis=0), loss)
-            for tau, low, high in zip(taus, lows, highs, strict=True)
-        ]
-    )
+    gaps = (np.take_along_axis(low - high, order, axis=0) for low, high in zip(lows, highs, strict=True))
+    parts = np.array([_costs(learner, tau, gap, loss) for tau, gap in zip(taus, gaps, strict=True)])
     missed, learnt = parts.T * (len(matrix) / len(rounds))
     return RegretCurve(taus, missed, learnt)
-
-
-def _sample(horizon: int, arms: int) -> Ints:
-    """The sampled rounds, 0-based and ascending; random rather than equidistant, so as not to align with a period."""
-    size = max(1, SAMPLE // arms)
-    if horizon <= size:
-        return np.arange(horizon)
-    edges = np.linspace(0, horizon, size + 1).astype(np.intp)
-    return np.random.default_rng(0).integers(edges[:-1], edges[1:])
 
 
 def _extremes(matrix: Floats, windows: list[int], rounds: Ints) -> tuple[Floats, Floats]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from .catalogue import WORLDS, card, kind, make, names, register
 from .drawn import Mixed, Piecewise, RandomWalk, Rising, Rotting
-from .files import read_means
 from .paper import Abrupt, GeneralAbrupt, Smooth
 from .synthetic import Periodic, Stationary, Variation
-from .table import Table
+from .table import Table, read_means
 from .world import World
 
 __all__ = [

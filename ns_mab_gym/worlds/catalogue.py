@@ -40,17 +40,16 @@ def card(name: str | World) -> Card:
     Args:
         name: the name of a world; or a world, whose card also says what was derived from its size, by which formulas.
     """
-    if isinstance(name, World):
-        derived = "; ".join(f"{key} = {getattr(name, key)} ({formula})" for key, formula in name.derived.items())
-        return _card(name.name, type(name), {"this one": repr(name)} | ({"derived": derived} if derived else {}))
-    return _card(name, kind(name), {})
-
-
-def _card(name: str, world: type[World], facts_of_one: dict[str, str]) -> Card:
+    world = type(name) if isinstance(name, World) else kind(name)
     doc = docstring_of(world).split("Attributes:")[0].split(">>>")[0].split("\n\n", 1)
     facts = {"more": " ".join(doc[1].replace("``", "").split())} if len(doc) > 1 and doc[1].strip() else {}
-    drawn = "drawn anew at each reset" if world.random else "the same in every run"
-    return card_of(name, world, facts | {"means": drawn} | facts_of_one)
+    facts["means"] = "drawn anew at each reset" if world.random else "the same in every run"
+    if isinstance(name, World):
+        facts["this one"] = repr(name)
+        if name.derived:
+            each = (f"{key} = {getattr(name, key)} ({formula})" for key, formula in name.derived.items())
+            facts["derived"] = "; ".join(each)
+    return card_of(name.name if isinstance(name, World) else name, world, facts)
 
 
 def make(world: Any, **parameters: Any) -> World:

@@ -18,8 +18,6 @@ ROUNDS, ARMS = 50_000, 10  # the usual size
 # Rounds of ten arms at a time. A block is a multiple of a processor's vectors, which so begin where they would in one
 # long array, and give the same bits.
 BLOCK = 16_384
-BESIDE = 3  # numbers of each round that are kept beside its means where they are drawn and played
-ARM_BYTES = 64  # of the spaces of an environment
 LARGEST_STEP = 0.25  # of a walk: beyond it, a mean has little to do with the one before
 
 

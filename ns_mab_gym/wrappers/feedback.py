@@ -17,24 +17,15 @@ from ..means import Mask
 from .observations import Features, bandit_space, extended
 
 
-class OwnGenerator:
-    """A generator that follows the seeds of ``reset`` but shares no stream with the environment's.
+def next_generator(current: np.random.Generator, seed: int | None, key: int) -> np.random.Generator:
+    """The generator of the next episode: it follows the seeds of ``reset`` and shares no stream with the environment.
 
     Args:
+        current: goes on if there is no seed.
+        seed: that of ``reset``.
         key: a number that makes this wrapper's stream differ from those of others with the same seed.
     """
-
-    def __init__(self, key: int) -> None:
-        self._key = key
-        self._rng: np.random.Generator | None = None
-
-    def reset(self, seed: int | None) -> np.random.Generator:
-        """The generator for the next episode: a new one if a seed is given, else the old one continues."""
-        if seed is not None:
-            self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(self._key, 0)))
-        elif self._rng is None:
-            self._rng = np.random.default_rng()
-        return self._rng
+    return current if seed is None else np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(key, 0)))
 
 
 DELAYS = 0xDE1A
@@ -65,19 +56,25 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
         RecordConstructorArgs.__init__(self, delay=delay)
         gym.Wrapper.__init__(self, env)
         space, self._n_arms = bandit_space(env, env.observation_space, env.action_space)
-        self._shortest, self._longest = _bounds(delay)
+        pair = delay if isinstance(delay, list | tuple) else (delay, delay)
+        if len(pair) != 2:
+            raise ValueError(f"delay must be a number of rounds or a pair (low, high), got {shown(delay)}")
+        hint = "a number of rounds, or a pair (low, high)"
+        self._shortest, self._longest = (positive_int("delay", each, least=0, hint=hint) for each in pair)
+        if self._shortest > self._longest:
+            raise ValueError(f"delay must be a pair (low, high) with low <= high, got {shown(delay)}; swap them")
         low, high, most = space.low.copy(), space.high.copy(), self._longest - self._shortest + 1
         k = self._n_arms  # where the reward is: the sum of all that can arrive at once, or 0
         low[k], high[k] = min(most * low[k], 0.0), max(most * high[k], 0.0)
         self.observation_space = Box(low, high, dtype=np.float32)
-        self._generator = OwnGenerator(DELAYS)
+        self._rng = np.random.default_rng()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Features, dict[str, Any]]:
         """Begin an episode with no reward pending."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self._rng = self._generator.reset(seed)
+        self._rng = next_generator(self._rng, seed, DELAYS)
         self._under_way: defaultdict[int, list[tuple[int, int, float]]] = defaultdict(list)
         self._round = 0
         return observation, info | {"feedback": []}
@@ -94,19 +91,6 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
         observation = observation.copy()
         observation[self._n_arms] = total
         return observation, total, terminated, truncated, info | {"feedback": arrived}
-
-
-def _bounds(delay: int | Sequence[int]) -> tuple[int, int]:
-    hint = "a number of rounds, or a pair (low, high)"
-    if isinstance(delay, list | tuple):
-        if len(delay) != 2:
-            raise ValueError(f"delay must be a number of rounds or a pair (low, high), got {shown(delay)}")
-        shortest, longest = (positive_int("delay", d, least=0, hint=hint) for d in delay)
-    else:
-        shortest = longest = positive_int("delay", delay, least=0, hint=hint)
-    if shortest > longest:
-        raise ValueError(f"delay must be a pair (low, high) with low <= high, got {shown(delay)}; swap them")
-    return shortest, longest
 
 
 MASKS = 0xA7A1
@@ -143,7 +127,7 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
         self._substitutes = choice("if_masked", if_masked, ("raise", "substitute")) == "substitute"
         nothing, everything = np.zeros(self._n_arms, np.float32), np.ones(self._n_arms, np.float32)
         self.observation_space = extended(space, nothing, everything)
-        self._generator = OwnGenerator(MASKS)
+        self._rng = np.random.default_rng()
 
     def action_masks(self) -> Mask:
         """The mask of the arms that can be played in the coming round."""
@@ -165,7 +149,7 @@ class ArmAvailability(gym.Wrapper[Features, Any, Features, Any], RecordConstruct
     ) -> tuple[Features, dict[str, Any]]:
         """Begin an episode and draw the mask of its first round."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self._rng = self._generator.reset(seed)
+        self._rng = next_generator(self._rng, seed, MASKS)
         self._total_regret = 0.0
         self._draw_mask()
         return self._show(observation, info)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -26,7 +26,11 @@ else:
 
 
 class VectorWrapper(_VectorWrapper):
-    """A wrapper of vector environments that says how they are reset also where some trainers look for it."""
+    """A wrapper of vector environments that knows which of them are over, and how those are reset."""
+
+    def __init__(self, env: gym.vector.VectorEnv[Any, Any, npt.NDArray[Any]]) -> None:
+        super().__init__(env)
+        self._over: Mask = np.zeros(self.num_envs, np.bool_)  # in the last step
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
@@ -34,33 +38,18 @@ class VectorWrapper(_VectorWrapper):
         mode: AutoresetMode = self.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
         return mode
 
+    @property
+    def only_reset(self) -> Mask:
+        """(N,) the sub-environments that the coming step resets instead of playing a round."""
+        return self._over & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
 
-class Memory(ABC):
-    """Numbers about the past of N environments.
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in every sub-environment, or where ``options["reset_mask"]`` is true."""
+        self._over &= ~self._reset_mask(options)
+        return self.env.reset(seed=seed, options=options)
 
-    Attributes:
-        low: (F,) lower bounds of what :meth:`features` returns.
-        high: (F,) upper bounds.
-    """
-
-    low: Features
-    high: Features
-
-    @abstractmethod
-    def forget(self, envs: Mask) -> None:
-        """Forget the past of the environments where the mask is true."""
-
-    @abstractmethod
-    def play(self, arms: Ints) -> None:
-        """Note that a round was played, before its reward is known."""
-
-    @abstractmethod
-    def receive(self, arms: Ints, rewards: Floats) -> None:
-        """Take in the reward of one round in every environment."""
-
-    @abstractmethod
-    def features(self) -> Features:
-        """The content of the memory, as a new (N, F) array."""
+    def _reset_mask(self, options: dict[str, Any] | None) -> Mask:
+        return np.array((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
 
 
 def bandit_space(env: Any, observations: gym.Space[Any], actions: gym.Space[Any]) -> tuple[Box, int]:
@@ -86,102 +75,27 @@ def extended(space: Box, low: Features, high: Features) -> Box[np.float32]:
     return Box(np.concatenate([space.low, low]), np.concatenate([space.high, high]), dtype=np.float32)
 
 
-class MemoryObservation(gym.Wrapper[Features, Any, Features, Any]):
-    """Appends the content of a memory to the observations of one environment."""
+class RoundsMemory:
+    """The arms and rewards of the last n rounds of N environments, the newest first.
 
-    def __init__(self, env: gym.Env[Features, Any], memory: Memory) -> None:
-        super().__init__(env)
-        space, self._n_arms = bandit_space(env, env.observation_space, env.action_space)
-        self._memory = memory
-        self.observation_space = extended(space, memory.low, memory.high)
+    Attributes:
+        low: (F,) lower bounds of the :meth:`features`, as every memory has them.
+        high: (F,) upper bounds.
+    """
 
-    def _extend(self, observation: Features) -> Features:
-        return np.concatenate([observation, self._memory.features()[0]])
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Features, dict[str, Any]]:
-        """Begin an episode with nothing remembered."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        self._memory.forget(np.ones(1, np.bool_))
-        return self._extend(observation), info
-
-    def step(self, action: Any) -> tuple[Features, Any, bool, bool, dict[str, Any]]:
-        """Pull an arm and remember what was observed; late rewards are remembered when they arrive."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        arms, rewards = arms_and_rewards(observation[None], self._n_arms)
-        self._memory.play(arms)
-        if "feedback" in info:
-            for _, arm, late_reward in info["feedback"]:
-                self._memory.receive(np.array([arm]), np.array([late_reward]))
-        else:
-            self._memory.receive(arms, rewards)
-        return self._extend(observation), reward, terminated, truncated, info
-
-
-class VectorMemoryObservation(VectorWrapper):
-    """Appends the content of a memory to the observations of a vector environment, ``final_obs`` included."""
-
-    def __init__(self, env: gym.vector.VectorEnv[Features, Any, npt.NDArray[Any]], memory: Memory) -> None:
-        super().__init__(env)
-        space, self._n_arms = bandit_space(env, env.single_observation_space, env.single_action_space)
-        self._memory = memory
-        self.single_observation_space = extended(space, memory.low, memory.high)
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._over = np.zeros(self.num_envs, np.bool_)  # in the last step
-
-    def _extend(self, observations: Features) -> Features:
-        return np.concatenate([observations, self._memory.features()], axis=1)
-
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Features, dict[str, Any]]:
-        """Begin with nothing remembered, in every sub-environment or where ``options["reset_mask"]`` is true."""
-        envs = np.array((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
-        observations, infos = self.env.reset(seed=seed, options=options)
-        if "feedback" in infos:
-            raise TypeError("with rewards that arrive late, wrap each sub-environment: make_vec(…, wrappers=[…])")
-        self._memory.forget(envs)
-        self._over &= ~envs
-        return self._extend(observations), infos
-
-    def step(self, actions: Any) -> VectorStep:
-        """Pull arms and remember what was observed; a step that only resets a sub-environment is no round of it."""
-        observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        over = np.asarray(terminations | truncations)
-        last = observations
-        if any_final := "final_obs" in infos:
-            last = observations.copy()
-            last[over] = np.stack(list(infos["final_obs"][over]))
-        arms, observed = arms_and_rewards(last, self._n_arms)
-        self._memory.play(arms)
-        self._memory.receive(arms, observed)
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP and self._over.any():
-            self._memory.forget(self._over)
-        self._over = over
-        if any_final:
-            final_obs, extended_last = infos["final_obs"].copy(), self._extend(last)
-            for i in np.flatnonzero(over).tolist():
-                final_obs[i] = extended_last[i]
-            infos = infos | {"final_obs": final_obs}
-            self._memory.forget(over)
-        return self._extend(observations), rewards, terminations, truncations, infos
-
-
-class RoundsMemory(Memory):
-    """The arms and rewards of the last n rounds of N environments, the newest first."""
-
-    def __init__(self, n_envs: int, n_arms: int, n: int, space: Box) -> None:
+    def __init__(self, n_envs: int, n_arms: int, space: Box, n: int) -> None:
         n = positive_int("n", n, hint="the number of rounds to remember")
         self._rounds = np.zeros((n_envs, n, n_arms + 1), np.float32)
         self._row = np.arange(n_envs)
-        self.low = np.tile(space.low[: n_arms + 1], n)
-        self.high = np.tile(space.high[: n_arms + 1], n)
+        self.low = np.tile(space.low[: n_arms + 1], n).astype(np.float32)
+        self.high = np.tile(space.high[: n_arms + 1], n).astype(np.float32)
 
     def forget(self, envs: Mask) -> None:
         """Set the rounds of these environments to zero."""
         self._rounds[envs] = 0
 
     def play(self, arms: Ints) -> None:
-        """Do nothing: a round is remembered when its reward arrives."""
+        """Do nothing when a round is played: it is remembered when its reward arrives."""
 
     def receive(self, arms: Ints, rewards: Floats) -> None:
         """Insert a round in front of the others."""
@@ -195,45 +109,14 @@ class RoundsMemory(Memory):
         return self._rounds.reshape(len(self._rounds), -1).copy()
 
 
-class LastRounds(MemoryObservation, RecordConstructorArgs):
-    """Appends the last n rounds to the observation: for each the arm, one-hot, and its reward, newest first.
-
-    Rounds that were not played yet are zeros. With late rewards, these are the last n rounds whose rewards arrived.
-
-    Args:
-        env: an NSBandit environment, wrapped or not.
-        n: the number of rounds.
-    """
-
-    def __init__(self, env: gym.Env[Features, Any], n: int = 10) -> None:
-        RecordConstructorArgs.__init__(self, n=n)
-        space, n_arms = bandit_space(env, env.observation_space, env.action_space)
-        MemoryObservation.__init__(self, env, RoundsMemory(1, n_arms, n, space))
-
-
-class VectorLastRounds(VectorMemoryObservation, RecordConstructorArgs):
-    """:class:`LastRounds` for vector environments.
-
-    Args:
-        env: a vector environment of NSBandit environments, with any autoreset mode.
-        n: the number of rounds.
-    """
-
-    def __init__(self, env: gym.vector.VectorEnv[Features, Any, Any], n: int = 10) -> None:
-        RecordConstructorArgs.__init__(self, n=n)
-        space, n_arms = bandit_space(env, env.single_observation_space, env.single_action_space)
-        VectorMemoryObservation.__init__(self, env, RoundsMemory(env.num_envs, n_arms, n, space))
-
-
-class WindowMemory(Memory):
+class WindowMemory:
     """Counts and sums of the last ``window`` rewards of N environments, in a ring."""
 
-    def __init__(self, n_envs: int, n_arms: int, window: int, space: Box) -> None:
+    def __init__(self, n_envs: int, n_arms: int, space: Box, window: int) -> None:
         self.window = positive_int("window", window, hint="the number of rounds that the statistics look back")
         least, most = min(float(space.low[n_arms]), 0.0), max(float(space.high[n_arms]), 0.0)
-        bounds = [(0.0, 1.0), (least, most), (0.0, 1.0)]  # share, mean, time since the last pull
-        self.low = np.repeat([low for low, _ in bounds], n_arms).astype(np.float32)
-        self.high = np.repeat([high for _, high in bounds], n_arms).astype(np.float32)
+        self.low = np.repeat([0.0, least, 0.0], n_arms).astype(np.float32)  # share, mean, time since the last pull
+        self.high = np.repeat([1.0, most, 1.0], n_arms).astype(np.float32)
 
         self._row = np.arange(n_envs)
         self._arms = np.zeros((n_envs, window), np.int64)
@@ -276,7 +159,117 @@ class WindowMemory(Memory):
         return np.clip(np.concatenate(parts, axis=1).astype(np.float32), self.low, self.high)
 
 
-class WindowedStatistics(MemoryObservation, RecordConstructorArgs):
+Memory = RoundsMemory | WindowMemory
+
+
+class MemoryObservation(gym.Wrapper[Features, Any, Features, Any], RecordConstructorArgs):
+    """Appends the content of a memory to the observations of one environment; its size is ``n`` or ``window``."""
+
+    def __init__(self, env: gym.Env[Features, Any], memory: Callable[..., Memory], **size: Any) -> None:
+        RecordConstructorArgs.__init__(self, **size)
+        gym.Wrapper.__init__(self, env)
+        space, self._n_arms = bandit_space(env, env.observation_space, env.action_space)
+        self._memory = memory(1, self._n_arms, space, **size)
+        self.observation_space = extended(space, self._memory.low, self._memory.high)
+
+    def _extend(self, observation: Features) -> Features:
+        return np.concatenate([observation, self._memory.features()[0]])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Features, dict[str, Any]]:
+        """Begin an episode with nothing remembered."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._memory.forget(np.ones(1, np.bool_))
+        return self._extend(observation), info
+
+    def step(self, action: Any) -> tuple[Features, Any, bool, bool, dict[str, Any]]:
+        """Pull an arm and remember what was observed; late rewards are remembered when they arrive."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        arms, rewards = arms_and_rewards(observation[None], self._n_arms)
+        self._memory.play(arms)
+        if "feedback" in info:
+            for _, arm, late_reward in info["feedback"]:
+                self._memory.receive(np.array([arm]), np.array([late_reward]))
+        else:
+            self._memory.receive(arms, rewards)
+        return self._extend(observation), reward, terminated, truncated, info
+
+
+class VectorMemoryObservation(VectorWrapper, RecordConstructorArgs):
+    """:class:`MemoryObservation` for vector environments, ``final_obs`` included."""
+
+    def __init__(
+        self, env: gym.vector.VectorEnv[Features, Any, npt.NDArray[Any]], memory: Callable[..., Memory], **size: Any
+    ) -> None:
+        RecordConstructorArgs.__init__(self, **size)
+        VectorWrapper.__init__(self, env)
+        space, self._n_arms = bandit_space(env, env.single_observation_space, env.single_action_space)
+        self._memory = memory(self.num_envs, self._n_arms, space, **size)
+        self.single_observation_space = extended(space, self._memory.low, self._memory.high)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+    def _extend(self, observations: Features) -> Features:
+        return np.concatenate([observations, self._memory.features()], axis=1)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Features, dict[str, Any]]:
+        """Begin with nothing remembered, in every sub-environment or where ``options["reset_mask"]`` is true."""
+        envs = self._reset_mask(options)  # before the environment takes it out of the options
+        observations, infos = super().reset(seed=seed, options=options)
+        if "feedback" in infos:
+            raise TypeError("with rewards that arrive late, wrap each sub-environment: make_vec(…, wrappers=[…])")
+        self._memory.forget(envs)
+        return self._extend(observations), infos
+
+    def step(self, actions: Any) -> VectorStep:
+        """Pull arms and remember what was observed; a step that only resets a sub-environment is no round of it."""
+        observations, rewards, terminations, truncations, infos = self.env.step(actions)
+        over = np.asarray(terminations | truncations)
+        last = observations
+        if any_final := "final_obs" in infos:
+            last = observations.copy()
+            last[over] = np.stack(list(infos["final_obs"][over]))
+        arms, observed = arms_and_rewards(last, self._n_arms)
+        self._memory.play(arms)
+        self._memory.receive(arms, observed)
+        self._memory.forget(self.only_reset)
+        self._over = over
+        if any_final:
+            final_obs, extended_last = infos["final_obs"].copy(), self._extend(last)
+            for i in np.flatnonzero(over).tolist():
+                final_obs[i] = extended_last[i]
+            infos = infos | {"final_obs": final_obs}
+            self._memory.forget(over)
+        return self._extend(observations), rewards, terminations, truncations, infos
+
+
+class LastRounds(MemoryObservation):
+    """Appends the last n rounds to the observation: for each the arm, one-hot, and its reward, newest first.
+
+    Rounds that were not played yet are zeros. With late rewards, these are the last n rounds whose rewards arrived.
+
+    Args:
+        env: an NSBandit environment, wrapped or not.
+        n: the number of rounds.
+    """
+
+    def __init__(self, env: gym.Env[Features, Any], n: int = 10) -> None:
+        super().__init__(env, RoundsMemory, n=n)
+
+
+class VectorLastRounds(VectorMemoryObservation):
+    """:class:`LastRounds` for vector environments.
+
+    Args:
+        env: a vector environment of NSBandit environments, with any autoreset mode.
+        n: the number of rounds.
+    """
+
+    def __init__(self, env: gym.vector.VectorEnv[Features, Any, Any], n: int = 10) -> None:
+        super().__init__(env, RoundsMemory, n=n)
+
+
+class WindowedStatistics(MemoryObservation):
     """Appends 3K numbers to the observation: statistics of each arm in the last ``window`` rounds.
 
     First the K shares of the window's rounds that went to each arm (they add up to min(t, window)/window); then the K
@@ -289,12 +282,10 @@ class WindowedStatistics(MemoryObservation, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.Env[Features, Any], window: int = 100) -> None:
-        RecordConstructorArgs.__init__(self, window=window)
-        space, n_arms = bandit_space(env, env.observation_space, env.action_space)
-        MemoryObservation.__init__(self, env, WindowMemory(1, n_arms, window, space))
+        super().__init__(env, WindowMemory, window=window)
 
 
-class VectorWindowedStatistics(VectorMemoryObservation, RecordConstructorArgs):
+class VectorWindowedStatistics(VectorMemoryObservation):
     """:class:`WindowedStatistics` for vector environments.
 
     Args:
@@ -303,6 +294,4 @@ class VectorWindowedStatistics(VectorMemoryObservation, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.vector.VectorEnv[Features, Any, Any], window: int = 100) -> None:
-        RecordConstructorArgs.__init__(self, window=window)
-        space, n_arms = bandit_space(env, env.single_observation_space, env.single_action_space)
-        VectorMemoryObservation.__init__(self, env, WindowMemory(env.num_envs, n_arms, window, space))
+        super().__init__(env, WindowMemory, window=window)

@@ -9,7 +9,6 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 from gymnasium.utils import RecordConstructorArgs
-from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.utils import RunningMeanStd
 
 from ..agents.core.arguments import positive_int
@@ -74,18 +73,16 @@ class VectorStandardizeReward(VectorWrapper, RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, frozen=frozen)
         VectorWrapper.__init__(self, env)
         self.standard = _Standard(frozen)
-        self._over = np.zeros(self.num_envs, np.bool_)  # in the last step
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode in every sub-environment."""
+        """Begin an episode in every sub-environment, or where ``options["reset_mask"]`` is true."""
         self.standard.restart(seed)
-        self._over = np.zeros(self.num_envs, np.bool_)
-        return self.env.reset(seed=seed, options=options)
+        return super().reset(seed=seed, options=options)
 
     def step(self, actions: Any) -> VectorStep:
         """Pull one arm in every sub-environment; a step that only resets one counts for nothing."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        played = ~(self._over & (self.autoreset_mode is AutoresetMode.NEXT_STEP))
+        played = ~self.only_reset
         self._over = np.asarray(terminations | truncations)
         standard = np.zeros(self.num_envs)
         if played.any():
@@ -103,23 +100,19 @@ def regret_in(info: dict[str, Any], env: Any) -> Any:
     return info["regret"]
 
 
-def rounds_regret(envs: Any, infos: dict[str, Any], over: Mask, before: Mask) -> Floats:
+def rounds_regret(wrapper: VectorWrapper, infos: dict[str, Any], over: Mask) -> Floats:
     """The regret of the round that each sub-environment played in a step; 0 where the step only reset it.
 
     Args:
-        envs: the vector environment.
-        infos: what it said after the step. Where an episode ended with ``SAME_STEP``, its last round is in the
-            final info.
+        wrapper: the wrapper of the vector environment, before it notes which episodes ended in this step.
+        infos: those of the step. Where an episode ended with ``SAME_STEP``, its last round is in the final info.
         over: (N,) whether an episode ended in this step.
-        before: (N,) whether one ended in the step before.
     """
     ended = over & ("final_info" in infos)
-    mode = envs.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-    only_reset = before & (mode is AutoresetMode.NEXT_STEP)
     regrets = np.zeros(len(over))
-    for source, played in ((infos.get("final_info", {}), ended), (infos, ~(only_reset | ended))):
+    for source, played in ((infos.get("final_info", {}), ended), (infos, ~(wrapper.only_reset | ended))):
         if played.any():
-            regrets[played] = np.asarray(regret_in(source, envs))[played]
+            regrets[played] = np.asarray(regret_in(source, wrapper.env))[played]
     return regrets
 
 
@@ -161,18 +154,12 @@ class VectorRegretAsReward(VectorWrapper, RecordConstructorArgs):
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, npt.NDArray[Any]]) -> None:
         RecordConstructorArgs.__init__(self)
         VectorWrapper.__init__(self, env)
-        self._over = np.zeros(self.num_envs, np.bool_)  # in the last step
-
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode in every sub-environment, or where ``options["reset_mask"]`` is true."""
-        self._over = np.zeros(self.num_envs, np.bool_)
-        return self.env.reset(seed=seed, options=options)
 
     def step(self, actions: Any) -> VectorStep:
         """Pull one arm in every sub-environment; a step that only resets one gives 0."""
         observations, _, terminations, truncations, infos = self.env.step(actions)
         over = np.asarray(terminations | truncations)
-        regrets = rounds_regret(self.env, infos, over, self._over)
+        regrets = rounds_regret(self, infos, over)
         self._over = over
         return observations, 0.0 - regrets, terminations, truncations, infos
 
@@ -272,7 +259,6 @@ class VectorRecordRegret(VectorWrapper, RecordConstructorArgs):
         VectorWrapper.__init__(self, env)
         self._sums = _RegretSums(self.num_envs, buffer_length)
         self.regret_queue, self.optimal_queue = self._sums.regrets, self._sums.optimal_shares
-        self._over = np.zeros(self.num_envs, np.bool_)  # in the last step
 
     def _with_sums(self, infos: dict[str, Any], envs: Mask) -> dict[str, Any]:
         sums = {"total_regret": self._sums.totals, "optimal_rounds": self._sums.optimal}
@@ -281,19 +267,17 @@ class VectorRecordRegret(VectorWrapper, RecordConstructorArgs):
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode without regret in every sub-environment, or where ``options["reset_mask"]`` is true."""
-        envs = np.array((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
-        observations, infos = self.env.reset(seed=seed, options=options)
+        envs = self._reset_mask(options)  # before the environment takes it out of the options
+        observations, infos = super().reset(seed=seed, options=options)
         self._sums.clear(envs)
-        self._over &= ~envs
         return observations, self._with_sums(infos, envs)
 
     def step(self, actions: Any) -> VectorStep:
         """Pull arms and add their regret; a step that only resets a sub-environment is no round of it."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         over = np.asarray(terminations | truncations)
-        began = self._over & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
-        self._sums.add(rounds_regret(self.env, infos, over, self._over))
-        self._sums.clear(began)
+        self._sums.add(rounds_regret(self, infos, over))
+        self._sums.clear(self.only_reset)
         self._sums.finish(over)
         if "final_info" in infos:
             infos = infos | {"final_info": self._with_sums(infos["final_info"], over)}

@@ -25,7 +25,6 @@ def begun(**kwargs):
         ({"reward": "gausian"}, ValueError, r"unknown reward law 'gausian'; did you mean 'gaussian'\?"),
         ({"reward": 3}, ValueError, "unknown reward law 3; choose one of 'bernoulli', 'gaussian', 'beta'"),
         ({"reward": "gaussian", "scale": 0}, ValueError, "scale must be a finite number above 0, got 0"),
-        ({"reward": "beta", "concentration": 0}, ValueError, "concentration must be a finite number above 0, got 0"),
         ({"scale": 0.5}, TypeError, "reward law 'bernoulli' has no parameter 'scale'; it takes none"),
         (
             {"world": "stationary", "mu": [0.5, 1.5]},
@@ -33,8 +32,6 @@ def begun(**kwargs):
             r"bernoulli rewards need means in \[0, 1\], got means from 0.5 to 1.5; rescale them, or use reward='gau",
         ),
         ({"world": "stationary", "mu": [-0.1, 0.5], "reward": "beta"}, ValueError, r"beta rewards need means in"),
-        ({"world": "stationary", "mu": [NAN, 0.5], "reward": "gaussian"}, ValueError, "mu must be finite"),
-        ({"world": "table", "rows": [[0.1, 0.2], [0.3]]}, ValueError, "rows differ in length"),
     ],
 )
 def test_bad_arguments(kwargs, error, words):
@@ -44,56 +41,40 @@ def test_bad_arguments(kwargs, error, words):
         gym.make("NSBandit-v0", **kwargs)
 
 
-def test_an_unknown_render_mode():
-    with pytest.raises(ValueError, match="unknown render mode 'human'; choose one of 'ansi', 'rgb_array'"):
-        NSBanditEnv(render_mode="human")
-
-
 def test_gaussian_means_may_lie_anywhere():
     env = begun(world="stationary", mu=[-3.0, 40.0], reward="gaussian")
     assert env.step(0)[4]["regret"] == 43.0
 
 
-def test_an_unknown_id_names_the_nearest():
+def test_an_unknown_id_names_the_nearest_and_a_render_mode_all():
+    with pytest.raises(ValueError, match="unknown render mode 'human'; choose one of 'ansi', 'rgb_array'"):
+        NSBanditEnv(render_mode="human")
     with pytest.raises(NameNotFound, match=r"`NSBandit-Abrubt` doesn't exist\. Did you mean: `NSBandit-Abrupt`"):
         gym.make("NSBandit-Abrubt-v0")
 
 
-@pytest.mark.parametrize("action", [10, -1, 10**20, np.int64(99)])
-def test_an_action_out_of_range(action):
-    with pytest.raises(InvalidAction, match=f"an action must be an integer from 0 to 9, got {int(action)}"):
-        begun().step(action)
-
-
-@pytest.mark.parametrize("action", [1.0, np.float64(2), "3", None, [1], np.array([1]), np.array([0.5]), np.bool_(True)])
-def test_an_action_that_is_no_integer(action):
+def test_an_action_out_of_range_or_no_integer():
     env = begun()
-    with pytest.raises(InvalidAction, match="an action must be an integer from 0 to 9, got "):
-        env.step(action)
+    for action in (10, -1, 10**20, np.int64(99)):
+        with pytest.raises(InvalidAction, match=f"an action must be an integer from 0 to 9, got {int(action)}"):
+            env.step(action)
+    for action in (1.0, np.float64(2), "3", None, [1], np.array([1]), np.array([0.5]), np.bool_(True)):
+        with pytest.raises(InvalidAction, match="an action must be an integer from 0 to 9, got "):
+            env.step(action)
     assert env.step(0)[4]["round"] == 1  # nothing was played
 
 
-def test_a_step_after_the_end():
+def test_a_reset_is_needed_before_the_first_step_and_after_the_last():
+    with pytest.raises(ResetNeeded, match=r"no episode has begun: call reset\(\) before step\(\)"):
+        NSBanditEnv(horizon=5).step(0)
+    with pytest.raises(ResetNeeded, match=r"world 'piecewise' draws its means at reset: call reset\(\) first"):
+        _ = NSBanditEnv("piecewise").means
     env = begun()
-    for _ in range(5):
-        truncated = env.step(0)[3]
-    assert truncated
+    assert [env.step(0)[3] for _ in range(5)] == [False] * 4 + [True]
     with pytest.raises(ResetNeeded, match=r"the episode ended with round 5: call reset\(\) before step\(\)"):
         env.step(0)
     env.reset()
     env.step(0)
-
-
-def test_a_step_before_the_first_reset():
-    with pytest.raises(ResetNeeded, match=r"no episode has begun: call reset\(\) before step\(\)"):
-        NSBanditEnv(horizon=5).step(0)
-    with pytest.raises(ResetNeeded, match="reset"):
-        gym.make("NSBandit-Abrupt-v0").step(0)
-
-
-def test_random_means_before_the_first_reset():
-    with pytest.raises(ResetNeeded, match=r"world 'piecewise' draws its means at reset: call reset\(\) first"):
-        _ = NSBanditEnv("piecewise").means
 
 
 @pytest.mark.parametrize(

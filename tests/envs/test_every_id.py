@@ -105,12 +105,13 @@ def test_a_copy_in_mid_episode_goes_on_identically(env_id):
 @every_id
 def test_the_episode_is_accounted_exactly(env_id):
     env = gym.make(env_id, horizon=300)
-    observation, info = env.reset(seed=1)
-    assert not info.pop("mu").any()
-    assert info == {"optimal_arm": -1, "regret": 0.0, "total_regret": 0.0, "round": 0}
+    observation, first = env.reset(seed=1)
+    assert not first["mu"].any()  # whatever instance was drawn
+    assert first | {"mu": 0} == {"mu": 0, "optimal_arm": -1, "regret": 0.0, "total_regret": 0.0, "round": 0}
     assert not observation.any()
     means, k = env.unwrapped.means, int(env.action_space.n)
     assert means.shape == (300, k)
+    total = 0.0
     for t, arm in enumerate(random_arms(env, 300).tolist()):
         observation, reward, terminated, truncated, info = env.step(arm)
         assert observation in env.observation_space
@@ -124,7 +125,10 @@ def test_the_episode_is_accounted_exactly(env_id):
         assert info["optimal_arm"] == means[t].tolist().index(max(means[t].tolist()))
         assert info["regret"] == max(means[t].tolist()) - means[t, arm]
         assert info["regret"] >= 0
-        assert info["round"] == t + 1
+        total += info["regret"]
+        assert (info["total_regret"], info["round"]) == (total, t + 1)
+        assert [(key, type(value)) for key, value in info.items()] == [(key, type(first[key])) for key in first]
+        assert (info["mu"].shape, info["mu"].dtype) == (first["mu"].shape, first["mu"].dtype)
 
 
 def test_the_json_of_a_spec_carries_worlds_and_laws():

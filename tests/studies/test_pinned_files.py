@@ -16,7 +16,7 @@ import pytest
 
 from ns_mab_gym.cli.studies import evaluate as evaluate
 from ns_mab_gym.code_version import CodeVersions
-from ns_mab_gym.files import ChangedFileError, KeptFile, content_of, kept
+from ns_mab_gym.files import ChangedFileError, KeptFile, content_of
 from ns_mab_gym.parallel import UnfitWorkerError, executor
 from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec, as_env
@@ -221,7 +221,7 @@ def test_a_kept_file_is_its_path_and_its_content(tmp_path):
     assert file == str(path) == json.loads(json.dumps({"path": file}))["path"]
     assert file.content == content_of(file) == b"one"
     assert file.digest == hashlib.sha256(b"one").hexdigest()
-    for other in (copy.copy(file), copy.deepcopy(file), kept(file)):
+    for other in (copy.copy(file), copy.deepcopy(file)):
         assert other is file
     sent = pickle.loads(pickle.dumps(file))
     assert (sent.digest, sent.trusted) == (file.digest, True)
@@ -237,6 +237,5 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     for place in (tmp_path / "pipe.csv", tmp_path, "/dev/zero", "\0", "x" * 5_000):
         with pytest.raises(FileNotFoundError, match="there is no file at"):
             KeptFile(place)
-        assert not isinstance(kept(place), KeptFile)
     entry = replace(study_of(tmp_path / "pipe.csv"))
     assert pinned(entry) == entry

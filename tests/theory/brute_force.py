@@ -1,10 +1,24 @@
-"""The paper's definitions and terms, one round at a time, so that no test trusts the code it checks."""
+"""The paper's definitions and terms, one round at a time, so that no test trusts the code it checks; random worlds."""
 
 import itertools
 import math
 from decimal import Decimal, localcontext
 
 import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+# Squares of the small and of the large numbers are beyond what a float can hold.
+INSIDE = [0.0, 5e-324, 1e-200, 1e-160, 0.3, 0.5, 0.9, 1.0]
+BEYOND = [*INSIDE, -1e200, -1e160, 1e160, 1e200]
+shapes = st.tuples(st.integers(1, 12), st.integers(2, 3))
+matrices = hnp.arrays(np.float64, shapes, elements=st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
+extreme = hnp.arrays(np.float64, shapes, elements=st.sampled_from(INSIDE))
+beyond = hnp.arrays(np.float64, shapes, elements=st.sampled_from(BEYOND))
+# Rows that repeat, so that phases are longer than the windows.
+phased = st.tuples(matrices, st.integers(1, 6)).map(lambda drawn: np.repeat(drawn[0], drawn[1], axis=0))
+worlds = st.tuples(st.just("beta-swts"), phased | extreme) | st.tuples(st.just("gamma-swgts"), phased | beyond)
+windows = st.integers(1, 14) | st.just(10**6)
 
 
 def changes(means):

@@ -1,6 +1,5 @@
 """A description holds what the single functions say, is a Knowledge, and prints as a table."""
 
-import numpy as np
 import pytest
 
 from ns_mab_gym import theory
@@ -13,6 +12,7 @@ def test_it_agrees_with_the_single_functions(general_abrupt):
     for piece in ("horizon", "n_arms", "breakpoints", "variation", "lipschitz", "switches", "subgaussian"):
         assert getattr(told, piece) == getattr(known, piece)
     assert isinstance(told, Knowledge)
+    assert told.need("some agent", "horizon", "variation") == (50_000, told.variation)
     assert told.means is general_abrupt
     assert told.general_breakpoints == 3
     assert told.near_ties == theory.near_ties(general_abrupt, 0.06).sum()
@@ -43,11 +43,6 @@ def test_degenerate_worlds_are_described_too(means):
     assert "rounds" in str(told)
     assert told.tied_rounds == sum(len(set(row)) == 1 for row in means)
     assert (told.general_breakpoints is None) == (told.tied_rounds > 0)
-
-
-def test_agents_take_it_as_knowledge():
-    told = theory.describe(np.random.default_rng(0).random((30, 3)))
-    assert told.need("some agent", "horizon", "variation") == (30, told.variation)
 
 
 def test_a_bad_threshold_is_refused():

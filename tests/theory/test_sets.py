@@ -129,25 +129,12 @@ def test_general_breakpoints_are_admissible_and_fewest(means):
     assert [phase.start for phase in theory.phases(means, general=True)] == [1, *cuts]
 
 
-def test_a_long_drift_is_swept_as_a_short_one():
-    t = np.arange(3_000)
-    means = np.column_stack([0.6 + 0.3 * np.sin(t / 90), 0.5 + 0.3 * np.sin(t / 90)])  # one arm ahead, both move
-    cuts = theory.general_breakpoints(means)
-    edges = [1, *cuts.tolist(), 3_001]
-    assert len(cuts) > 10
-    assert all(admissible(means, range(a, b)) for a, b in itertools.pairwise(edges))
-    assert not any(admissible(means, range(a, b + 1)) for a, b in itertools.pairwise(edges[:-1]))
-
-
-def test_the_general_breakpoints_of_the_general_abrupt_world_are_its_three_switches(general_abrupt):
-    assert theory.general_breakpoints(general_abrupt).tolist() == [15_000, 30_001, 40_000]
-    assert theory.best_arm_switches(general_abrupt).tolist() == [15_000, 30_001, 40_000]
+def test_the_breakpoints_of_the_abrupt_worlds_are_their_three_switches(abrupt, general_abrupt):
+    switches = [15_000, 30_001, 40_000]
+    for means in (abrupt, general_abrupt):
+        assert theory.general_breakpoints(means).tolist() == theory.best_arm_switches(means).tolist() == switches
+    assert theory.breakpoints(abrupt).tolist() == switches
     assert len(theory.breakpoints(general_abrupt)) == 49_999  # the sinusoids move in every round
-
-
-def test_both_notions_agree_in_the_piecewise_constant_world(abrupt):
-    assert theory.breakpoints(abrupt).tolist() == [15_000, 30_001, 40_000]
-    assert theory.general_breakpoints(abrupt).tolist() == [15_000, 30_001, 40_000]
 
 
 @given(untied, st.integers(1, 10), st.booleans())
@@ -226,14 +213,14 @@ def test_far_from_ties_the_gap_is_at_least_delta_less_two_sigma_tau(smooth, delt
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
-    [((0.0,), "delta .* above 0, got 0.0"), ((float("nan"),), "got nan"), ((-1,), "got -1")],
+    ("delta", "pairs", "words"),
+    [
+        (0.0, "all", "delta .* above 0, got 0.0"),
+        (math.nan, "all", "got nan"),
+        (-1, "all", "got -1"),
+        (0.1, "bset", "unknown pairs 'bset'; did you mean 'best'"),
+    ],
 )
-def test_a_bad_threshold_is_refused(arguments, words):
+def test_a_bad_threshold_or_comparison_is_refused(delta, pairs, words):
     with pytest.raises(ValueError, match=words):
-        theory.near_ties([[0.1, 0.2]], *arguments)
-
-
-def test_an_unknown_comparison_is_refused_with_the_nearest_word():
-    with pytest.raises(ValueError, match="unknown pairs 'bset'; did you mean 'best'"):
-        theory.near_ties([[0.1, 0.2]], 0.1, pairs="bset")
+        theory.near_ties([[0.1, 0.2]], delta, pairs=pairs)

@@ -10,11 +10,12 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
 from ns_mab_gym import theory
-from ns_mab_gym.agents.core.knowledge import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.cli.entry import main
 from ns_mab_gym.figures.theory import diagnosis_figure
 from ns_mab_gym.theory.sets import trailing, trailing_at
 
+from .brute_force import extreme, margin, matrices, term_b, windows, worlds
 from .conftest import paper_abrupt, paper_smooth
 
 
@@ -39,11 +40,6 @@ def test_partial_knowledge(known, window, words):
     assert words in recommended.reason
 
 
-def test_without_a_horizon_there_is_no_window():
-    with pytest.raises(MissingKnowledgeError, match="needs at least the horizon T"):
-        theory.recommend_window(Knowledge(breakpoints=3))
-
-
 # The least mean regret of 50 runs on a grid of 21 windows, each 1.5 times the one before:
 # python scripts/diagnose.py NSBandit-Abrupt-v0 --agent beta-swts --measure --runs 50
 @pytest.mark.parametrize(
@@ -61,16 +57,14 @@ def test_the_minimiser_lies_within_a_factor_three_of_the_measured_best(means, be
     assert 1 / 3 < theory.recommend_window(means, "gamma-swgts").window / gaussian < 3
 
 
-def test_a_stationary_world_is_never_forgotten():
-    recommended = theory.recommend_window(np.tile([0.2, 0.5, 0.9], (3_000, 1)))
-    assert recommended.window == 3_000
-    assert "no gain in forgetting" in recommended.reason
-
-
-def test_arms_too_close_for_the_horizon_fall_back_on_the_paper():
-    recommended = theory.recommend_window(np.tile([0.50, 0.51], (500, 1)))
-    assert recommended.window == 222  # 4√(T ln T)
-    assert "differ too little" in recommended.reason
+@pytest.mark.parametrize(
+    ("mu", "horizon", "window", "words"),
+    [([0.2, 0.5, 0.9], 3_000, 3_000, "no gain in forgetting"), ([0.50, 0.51], 500, 222, "differ too little")],
+)
+def test_a_stationary_world_is_never_forgotten_unless_arms_are_too_close_to_tell(mu, horizon, window, words):
+    recommended = theory.recommend_window(np.tile(mu, (horizon, 1)))
+    assert recommended.window == window  # T, or the paper's 4√(T ln T)
+    assert words in recommended.reason
 
 
 def test_another_valley_is_mentioned():
@@ -79,23 +73,19 @@ def test_another_valley_is_mentioned():
     assert "another valley" in recommended.reason
 
 
-def test_knowledge_with_means_counts_as_means(abrupt):
-    means = abrupt[13_000:17_000]
-    assert theory.recommend_window(theory.knowledge(means)) == theory.recommend_window(means)
-
-
 def test_by_theorem_is_the_least_total_on_the_grid(abrupt):
     means = abrupt[10_000:20_000]
     recommended = theory.recommend_window(means, by="theorem")
     grid = theory.window_grid(len(means))
     totals = [theory.bound(means, tau).total for tau in grid]
     assert recommended.window == grid[int(np.argmin(totals))]
-    assert "Theorem 1" in recommended.reason
+    assert recommended.reason.startswith("it minimises the bound of Theorem 1")
 
 
 def test_a_recommendation_is_a_window(abrupt):
     means = abrupt[13_000:17_000]
     recommended = theory.recommend_window(means)
+    assert recommended == theory.recommend_window(theory.knowledge(means))
     assert theory.bound(means, recommended).window == recommended.window
     assert str(recommended).startswith(f"τ = {recommended.window:,}: ")
 
@@ -107,6 +97,7 @@ def test_a_recommendation_is_a_window(abrupt):
         (([[0.1, 1.9]] * 5,), {}, "Assumption 1"),
         (([[0.1, 0.9]] * 5, "ucb1"), {}, "unknown agent of the theorems 'ucb1'"),
         (([0.1, 0.9],), {}, "must be a table of T rounds by K arms"),
+        ((Knowledge(breakpoints=3),), {}, "needs at least the horizon T"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, options, words):
@@ -119,11 +110,6 @@ def test_the_grid_ends_with_the_horizon(horizon):
     grid = theory.window_grid(horizon)
     assert grid == sorted(set(grid))
     assert (grid[0], grid[-1]) == (min(2, horizon), horizon)
-
-
-matrices = hnp.arrays(
-    np.float64, st.tuples(st.integers(1, 8), st.integers(2, 4)), elements=st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0])
-)
 
 
 def worst_regret(means, tau, agent):
@@ -147,8 +133,31 @@ def worst_regret(means, tau, agent):
 def test_the_curve_is_the_worst_regret_of_the_probabilities(means, tau, agent):
     curve = theory.regret_curve(means, [tau], agent)
     assert curve.total == pytest.approx([worst_regret(means, tau, agent)], abs=1e-9)
-    assert np.all(curve.unlearnable >= 0)
+
+
+@given(worlds)
+def test_curves_recommendations_and_descriptions_have_no_nan(world):
+    agent, means = world
+    curve = theory.regret_curve(means, [1, 2, 3, 7, 10**6], agent)
+    assert np.all(curve.unlearnable >= 0)  # which NaN is not
     assert np.all(curve.learnable >= 0)
+    for by in ("regret", "theorem"):
+        recommended = theory.recommend_window(means, agent, by=by)
+        assert 1 <= recommended.window <= len(means)
+        assert "nan" not in recommended.reason
+    assert "nan" not in str(theory.describe(means, agent=agent))
+
+
+@given(extreme, windows)
+def test_the_curve_of_two_arms_is_the_sum_of_its_rounds(means, tau):
+    """With two arms the worse one is played with probability min{1, ln τ/(Δ²τ)}, or 1 if it cannot be told apart."""
+    means = means[:, :2]
+    expected = 0.0
+    for t in range(1, len(means) + 1):
+        each = margin(means, t, tau)
+        share = 1.0 if each <= 0 or each == math.inf else min(1.0, term_b("beta-swts", 1, tau, each))
+        expected += share * float(abs(means[t - 1, 0] - means[t - 1, 1]))
+    assert theory.regret_curve(means, [tau]).total == pytest.approx([expected], rel=1e-9, abs=1e-300)
 
 
 def test_sampled_rounds_stand_for_all(monkeypatch, general_abrupt):
@@ -165,9 +174,9 @@ def test_sampled_rounds_stand_for_all(monkeypatch, general_abrupt):
 )
 def test_chosen_places_equal_the_full_pass(signal, windows, data):
     places = np.array(data.draw(st.lists(st.integers(0, len(signal) - 1), max_size=5)), dtype=np.intp)
-    for extreme in (np.minimum, np.maximum):
-        full = trailing(signal, extreme, windows)
-        some = trailing_at(signal, extreme, windows, places)
+    for ufunc in (np.minimum, np.maximum):
+        full = trailing(signal, ufunc, windows)
+        some = trailing_at(signal, ufunc, windows, places)
         for whole, part in zip(full, some, strict=True):
             np.testing.assert_array_equal(whole[places], part)
 
@@ -187,12 +196,6 @@ def test_the_reason_for_a_window_says_that_it_is_a_heuristic(means, agent):
     assert "bound" not in reason
     assert "allow" not in reason
     assert "heuristic" in str(theory.describe(means, agent=agent))
-
-
-def test_the_theorem_itself_is_no_heuristic():
-    assert theory.recommend_window(WORLDS["a change"], by="theorem").reason.startswith(
-        "it minimises the bound of Theorem 1"
-    )
 
 
 def test_the_picture_and_the_command_say_so_too(capsys):

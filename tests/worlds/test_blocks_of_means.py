@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from measured import peak
 
 import ns_mab_gym as nsb
 from ns_mab_gym import worlds
@@ -57,16 +57,6 @@ def test_blocks_give_the_bits_of_the_whole(
 
 HORIZON = 60_000
 BLOCKS = 2e6  # bytes: much less than a second matrix would take
-
-
-def peak(function: Callable[[], object]) -> int:
-    """The bytes that were allocated at once."""
-    tracemalloc.start()
-    kept = function()
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    del kept
-    return most
 
 
 def two_episodes(env: NSBanditEnv) -> None:

@@ -58,34 +58,21 @@ def test_abrupt_at_the_named_rounds():
     assert breakpoints(means).tolist() == [15_000, 30_001, 40_000]
 
 
-def test_abrupt_follows_its_equation():
-    assert_follows(worlds.Abrupt().means(), abrupt, random_rounds(50_000, seed=1))
+SMOOTH = [(10, 1e-4, 50_000), (10, 1e-3, 50_000), (2, 0.05, 300), (3, 1e-2, 1_000), (25, 7e-4, 10_000)]
 
 
-def test_general_abrupt_follows_its_equation():
-    rounds = random_rounds(50_000, seed=2) + list(NAMED_ROUNDS)
-    assert_follows(worlds.GeneralAbrupt().means(), general_abrupt, rounds)
-
-
-@pytest.mark.parametrize("sigma", [1e-4, 1e-3])
-def test_smooth_follows_its_equation(sigma):
-    means = worlds.Smooth(sigma=sigma).means()
-    assert means.shape == (50_000, 10)
-    assert_follows(means, lambda i, t: smooth(i, t, sigma), random_rounds(50_000, seed=3))
-
-
-@pytest.mark.parametrize(("k", "sigma", "horizon"), [(2, 0.05, 300), (3, 1e-2, 1_000), (25, 7e-4, 10_000)])
-def test_smooth_takes_any_number_of_arms_and_speed(k, sigma, horizon):
+@pytest.mark.parametrize(("k", "sigma", "horizon"), SMOOTH)
+def test_smooth_follows_its_equation_with_any_number_of_arms_and_speed(k, sigma, horizon):
     means = worlds.Smooth(n_arms=k, sigma=sigma, horizon=horizon).means()
     assert means.shape == (horizon, k)
     assert means.min() >= 0
     assert_follows(means, lambda i, t: smooth(i, t, sigma, k), random_rounds(horizon, seed=k))
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 3, 7, 10, 11, 99, 100, 1_234, 100_000])
+@pytest.mark.parametrize("horizon", [50_000, 1, 2, 3, 7, 10, 11, 99, 100, 1_234, 100_000])
 @pytest.mark.parametrize(("world", "equation"), [("abrupt", abrupt), ("general-abrupt", general_abrupt)])
-def test_breakpoints_keep_their_fractions_at_other_horizons(world, equation, horizon):
+def test_abrupt_worlds_follow_their_equations_at_any_horizon(world, equation, horizon):
     means = worlds.make(world, horizon=horizon).means()
-    edges = {round(horizon * share) + d for share in (0.3, 0.6, 0.8) for d in (-1, 0, 1)}
+    edges = {1, horizon} | {round(horizon * share) + d for share in (0.3, 0.6, 0.8) for d in (-1, 0, 1)}
     rounds = sorted({t for t in edges if 1 <= t <= horizon} | set(random_rounds(horizon, seed=4)))
     assert_follows(means, lambda i, t: equation(i, t, horizon), rounds)

@@ -40,46 +40,23 @@ def test_random_walk_is_reflected_at_both_walls():
     assert stats.kstest(1 - after[np.abs(before - 0.99) < 5e-4], folded_normal.cdf).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("step", [1e-6, 0.05, 1.0, 30.0])
-def test_random_walk_stays_in_the_unit_interval(step):
-    means = RandomWalk(horizon=5_000, step=step).means(6)
-    assert means.min() >= 0
-    assert means.max() <= 1
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_rising_means_are_increasing_and_concave(seed):
-    means = Rising(horizon=2_000, fastest=300).means(seed)
-    assert np.diff(means, axis=0).min() >= -1e-15
-    assert np.diff(means, n=2, axis=0).max() <= 1e-14
-    assert (means[-1] > means[0]).all()
-    assert means.min() >= 0
-
-
 def test_rising_arms_come_from_the_two_stated_families():
     """Each arm's curve is c(1 − e^(−rx)) or c(1 − (1 + rx)^(−1/2)): exact when refitted, both about equally often."""
     horizon, arms = 64, 2_000
     rng = np.random.default_rng(7)
-    world = Rising(horizon=horizon, n_arms=arms, fastest=50)
     ceiling, rate = rng.random(arms), 50 ** rng.random(arms)
-    means = world.means(7)
-    exponential = polynomial = 0
-    for arm in range(arms):
-        x = [t / horizon for t in range(1, horizon + 1)]
-        exp_curve = [ceiling[arm] * (1 - math.exp(-rate[arm] * v)) for v in x]
-        root_curve = [ceiling[arm] * (1 - (1 + rate[arm] * v) ** -0.5) for v in x]
-        exponential += np.allclose(means[:, arm], exp_curve, rtol=0, atol=1e-12)
-        polynomial += np.allclose(means[:, arm], root_curve, rtol=0, atol=1e-12)
+    means = Rising(horizon=horizon, n_arms=arms, fastest=50).means(7)
+    x = np.arange(1, horizon + 1)[:, None] / horizon
+    exponential, polynomial = (
+        np.isclose(means, ceiling * curve, rtol=0, atol=1e-12).all(axis=0).sum()
+        for curve in (1 - np.exp(-rate * x), 1 - (1 + rate * x) ** -0.5)
+    )
     assert exponential + polynomial == arms
     assert abs(exponential - arms / 2) < 4 * math.sqrt(arms / 4)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_rotting_means_only_fall(seed):
-    means = Rotting(horizon=2_000).means(seed)
-    assert np.diff(means, axis=0).max() <= 1e-15
-    assert (means[-1] < means[0]).all()
-    np.testing.assert_allclose(means, 1 - Rising(horizon=2_000).means(seed), atol=1e-15)
+def test_rotting_means_are_rising_ones_mirrored():
+    np.testing.assert_array_equal(Rotting(horizon=2_000).means(3), 1 - Rising(horizon=2_000).means(3))
 
 
 @given(st.integers(2, 3_000), st.integers(2, 12), st.floats(1e-6, 1))

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import pytest
+from alike import assert_alike
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,49 +63,33 @@ def test_history_equals_brute_force_on_any_history(arms: list[int], n: int) -> N
         assert not shown[len(newest_first) :].any()
 
 
-@pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
-@pytest.mark.parametrize(("single", "vector", "arguments"), PAIRS)
-def test_vector_wrappers_show_what_single_wrappers_show_over_episodes(
-    single: Any, vector: Any, arguments: dict[str, Any], mode: str
-) -> None:
-    more = {"vector_kwargs": {"autoreset_mode": AutoresetMode.SAME_STEP}} if mode == "sync" else {}
-    envs = vector(gym.make_vec(make().spec, 3, vectorization_mode=mode, **more), **arguments)
-    singles = [single(make(), **arguments) for _ in range(3)]
-    assert envs.single_observation_space == singles[0].observation_space
-    seen, _ = envs.reset(seed=5)
-    for i, env in enumerate(singles):
-        np.testing.assert_array_equal(seen[i], env.reset(seed=5 + i)[0])
-    for actions in np.random.default_rng(0).integers(K, size=(2 * HORIZON + 8, 3)):
-        seen, _, _, truncations, infos = envs.step(actions)
-        assert seen in envs.observation_space
-        for i, env in enumerate(singles):
-            observation, _, _, truncated, _ = env.step(actions[i])
-            assert truncated == truncations[i]
-            if truncated:
-                np.testing.assert_array_equal(infos["final_obs"][i], observation)
-                observation, _ = env.reset()
-            np.testing.assert_array_equal(seen[i], observation)
+def vectors(single: Any, vector: Any, arguments: dict[str, Any], kind: str, mode: AutoresetMode) -> tuple[Any, Any]:
+    """A vector environment in the vector wrapper, and Gymnasium's own of single environments in the single one."""
+    options: dict[str, Any] = {"autoreset_mode": mode}
+    more = options if kind == "vector_entry_point" else {"vector_kwargs": options}
+    ours = vector(gym.make_vec(make().spec, 3, vectorization_mode=kind, **more), **arguments)
+    return ours, SyncVectorEnv([lambda: single(make(), **arguments)] * 3, autoreset_mode=mode)
 
 
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 @pytest.mark.parametrize("kind", ["vector_entry_point", "sync"])
 @pytest.mark.parametrize(("single", "vector", "arguments"), PAIRS)
-def test_a_step_that_only_resets_is_not_remembered(
-    single: Any, vector: Any, arguments: dict[str, Any], kind: str
+def test_vector_wrappers_show_what_single_wrappers_show_over_episodes(
+    single: Any, vector: Any, arguments: dict[str, Any], kind: str, mode: AutoresetMode
 ) -> None:
-    mode = {"autoreset_mode": AutoresetMode.NEXT_STEP}
-    more: dict[str, Any] = mode if kind == "vector_entry_point" else {"vector_kwargs": mode}
-    ours = vector(gym.make_vec(make().spec, 3, vectorization_mode=kind, **more), **arguments)
-    theirs = SyncVectorEnv([lambda: single(make(), **arguments)] * 3, **mode)
-    np.testing.assert_array_equal(ours.reset(seed=5)[0], theirs.reset(seed=5)[0])
-    for actions in np.random.default_rng(0).integers(1, K, size=(2 * HORIZON + 8, 3)):
-        np.testing.assert_array_equal(ours.step(actions)[0], theirs.step(actions)[0])
+    """With ``NEXT_STEP``, a step that only resets is not remembered."""
+    ours, theirs = vectors(single, vector, arguments, kind, mode)
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert_alike(ours.reset(seed=5), theirs.reset(seed=5))
+    for actions in np.random.default_rng(0).integers(K, size=(2 * HORIZON + 8, 3)):
+        step = ours.step(actions)
+        assert step[0] in ours.observation_space
+        assert_alike(step, theirs.step(actions))
 
 
 @pytest.mark.parametrize(("single", "vector", "arguments"), PAIRS)
 def test_a_reset_of_some_forgets_only_what_those_have_seen(single: Any, vector: Any, arguments: dict[str, Any]) -> None:
-    mode = {"autoreset_mode": AutoresetMode.DISABLED}
-    ours = vector(gym.make_vec(make().spec, 3, vectorization_mode="vector_entry_point", **mode), **arguments)
-    theirs = SyncVectorEnv([lambda: single(make(), **arguments)] * 3, **mode)
+    ours, theirs = vectors(single, vector, arguments, "vector_entry_point", AutoresetMode.DISABLED)
     for reset in ({"seed": 5}, {"options": {"reset_mask": np.array([True, False, True])}}):
         seen = [envs.reset(**copy.deepcopy(reset))[0] for envs in (ours, theirs)]
         np.testing.assert_array_equal(*seen)
@@ -123,12 +108,6 @@ def test_statistics_credit_late_rewards_to_their_arms() -> None:
 
 
 def test_a_vector_of_late_rewards_is_refused_with_the_way_out() -> None:
-    envs = gym.make_vec(
-        make().spec,
-        2,
-        vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP},
-        wrappers=[wrappers.DelayedRewards],
-    )
+    envs = SyncVectorEnv([lambda: wrappers.DelayedRewards(make())] * 2)
     with pytest.raises(TypeError, match="wrap each sub-environment"):
         wrappers.VectorWindowedStatistics(envs).reset(seed=0)
