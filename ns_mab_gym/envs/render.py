@@ -25,7 +25,6 @@ LEFT, RIGHT = 72, 740  # of every panel; numbers stand to the left, arms to the 
 WINDOW = 300  # rounds that are shown one by one, each more than two pixels wide
 NAMED = 10  # arms that have a colour and a place in the legend; of more arms, the others are grey
 SMALL, LARGE = 12, 14  # sizes of texts
-DIGIT = 8  # pixels of a character of a number, at most
 INK, FAINT, CROWD, SHADE = (40, 40, 40), (226, 226, 226), (208, 208, 208), (250, 222, 150)
 # Paul Tol's muted colours and a brown, distinguishable for colour-blind readers.
 PALETTE: tuple[Colour, ...] = (
@@ -117,8 +116,7 @@ class Axes:
 
     def columns(self, rounds: int) -> tuple[Ints, Ints]:
         """The columns of pixels up to a round, and the round that each shows."""
-        stop = min(RIGHT, math.ceil(LEFT + (rounds - self.first + 1) * self.cell))
-        pixels = np.arange(LEFT, max(stop, LEFT))
+        pixels = np.arange(LEFT, min(RIGHT, math.ceil(LEFT + (rounds - self.first + 1) * self.cell)))
         return pixels, np.minimum(self.first + ((pixels - LEFT + 0.5) / self.cell).astype(np.int64), rounds)
 
 
@@ -214,8 +212,7 @@ def _draw_axes(pen: Any, axes: Axes, most: int, numbered: bool) -> None:
         y = round(float(axes.y(value)))
         pen.line((LEFT, y, RIGHT, y), FAINT)
         pen.text((LEFT - 8, y), f"{value:,.7g}" if abs(value) < 1e7 else f"{value:.3g}", INK, anchor="rm")
-    room = DIGIT * len(f"{axes.last:,}") + 24
-    for value in ticks(axes.first, axes.last, (RIGHT - LEFT) // room, whole=True):
+    for value in ticks(axes.first, axes.last, 7, whole=True):
         x = round(float(axes.x(value)))
         pen.line((x, axes.bottom, x, axes.bottom + 4), FAINT)
         if numbered:

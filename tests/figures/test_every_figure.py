@@ -29,6 +29,7 @@ from .made_results import made_runs as runs
 ODD = r"γ, Ж, ש: $\frac{ 5$ & <b>"  # dollars that are no formula, letters of other alphabets, marks of other languages
 LONG = "a name that is much longer than anything that would fit above a panel or beside one, and still goes on"
 WALK = np.random.default_rng(5).normal(0, 3, (400, 50)).cumsum(axis=0)  # fifty arms, far outside of [0, 1]
+SCATTER = np.array([1.2, 1.3])
 TWO_ROUNDS = np.array([[0.2, 0.8], [0.9, 0.8]])
 WORLDS = {
     "two arms in two rounds": TWO_ROUNDS,
@@ -73,6 +74,17 @@ def scored(means, runs=3, alarms=4, seed=0):
     return made_card(means, *(zip(log, rng.integers(-1, arms, len(log)), strict=True) for log in logs))
 
 
+def curves(world, growth, agents):
+    """Agents whose regret grows by a factor from each to the next."""
+    return WorldCurves(world, {f"{ODD} {at}": runs(growth**at) for at in range(agents)})
+
+
+def rates(number):
+    """A panel whose agents are partly those of others."""
+    regrets = {f"{ODD} {at + number}": 2.0**at * np.arange(1, 4) for at in range(20)}
+    return RatePanel(f"{ODD} {number}", "step", [0.0005, 0.002, 0.008], regrets, {"random": np.full(3, np.nan)})
+
+
 # By the name of a function, examples by name: the arguments.
 EXAMPLES = {
     "regret_figure": {
@@ -101,10 +113,7 @@ EXAMPLES = {
         "one agent": ([SurveyedAgent("ts", np.array([5.0]), None, False)], "one"),
         "no regret": ([SurveyedAgent(ODD, np.zeros(3), np.zeros(3), True)], ODD),
         "fifty agents": (
-            [
-                SurveyedAgent(f"{ODD} {at}", np.array([1.2, 1.3]) ** at, np.array([1.5, 1.6]) ** at, at % 4 == 0)
-                for at in range(50)
-            ],
+            [SurveyedAgent(f"{ODD} {at}", SCATTER**at, (SCATTER + 0.3) ** at, at % 4 == 0) for at in range(50)],
             LONG,
         ),
     },
@@ -124,18 +133,8 @@ EXAMPLES = {
     "compare_figure": {
         "one agent, one run, one round": ([WorldCurves("one", {"ts": runs(5, count=1, horizon=1)})],),
         "three worlds": ([WorldCurves(f"{ODD} {at}", {"ts": runs(10), ODD: runs(12)}, [300]) for at in range(3)],),
-        "zoomed and not": (
-            [
-                WorldCurves(LONG, {f"{at}": runs(2.0**at) for at in range(8)}),
-                WorldCurves("b", {"1": runs(3), LONG: runs(3)}),
-            ],
-        ),
-        "a crowd": (
-            [
-                WorldCurves(LONG, {f"{ODD} {at}": runs(1.2**at) for at in range(35)}),
-                WorldCurves("b", {"none": runs(0)}),
-            ],
-        ),
+        "zoomed and not": ([curves(LONG, 2.0, 8), WorldCurves("b", {f"{ODD} 1": runs(3), LONG: runs(3)})],),
+        "a crowd": ([curves(LONG, 1.2, 35), WorldCurves("b", {"none": runs(0)})],),
         "a crowd without regret": ([WorldCurves("b", {f"{at}": runs(0) for at in range(12)})],),
         "sweeps beside curves": (
             [
@@ -228,18 +227,7 @@ EXAMPLES = {
     "rates_figure": {
         "one line": ([RatePanel("one", "changes", [1, 4], {"ts": np.ones(2)}, {})],),
         "nothing": ([RatePanel("none", "changes", [1, 4], {"ts": np.full(2, np.nan)}, {})],),
-        "four panels": (
-            [
-                RatePanel(
-                    f"{ODD} {panel}",
-                    "step",
-                    [0.0005, 0.002, 0.008],
-                    {f"{ODD} {at + panel}": 2.0**at * np.arange(1, 4) for at in range(20)},
-                    {"random": np.full(3, np.nan)},
-                )
-                for panel in range(4)
-            ],
-        ),
+        "four panels": ([rates(number) for number in range(4)],),
     },
     "learnable_figure": {"as in the paper": (), "one window": ([1],), "longer than a phase": ([400, 999],)},
     "pseudophase_figure": {"as in the paper": (), "a window of one round": (1,), "longer than a phase": (400,)},
