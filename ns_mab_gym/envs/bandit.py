@@ -165,7 +165,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._given = given is not None
         self._t = 0
         self._total_regret = 0.0
-        self._history = EpisodeHistory.of(self.means) if self.render_mode == "rgb_array" else None
+        self._history = EpisodeHistory(self.means) if self.render_mode == "rgb_array" else None
         no_round = {
             "mu": np.zeros(self.world.n_arms),
             "optimal_arm": -1,

@@ -8,15 +8,15 @@ is left blank, and how large means ever get, so that the axis does not move.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.error import DependencyNotInstalled
 
-from ..means import Floats
+from ..means import Floats, Ints
 
 Colour = tuple[int, int, int]
 
@@ -25,7 +25,6 @@ LEFT, RIGHT = 72, 740  # of every panel; numbers stand to the left, arms to the 
 WINDOW = 300  # rounds that are shown one by one, each more than two pixels wide
 NAMED = 10  # arms that have a colour and a place in the legend; of more arms, the others are grey
 SMALL, LARGE = 12, 14  # sizes of texts
-DIGIT = 8  # pixels of a character of a number, at most
 INK, FAINT, CROWD, SHADE = (40, 40, 40), (226, 226, 226), (208, 208, 208), (250, 222, 150)
 # Paul Tol's muted colours and a brown, distinguishable for colour-blind readers.
 PALETTE: tuple[Colour, ...] = (
@@ -51,31 +50,21 @@ def ansi_line(t: int, arm: int, reward: float, mu: Floats, best: int, regret: fl
     )
 
 
-@dataclass
 class EpisodeHistory:
     """The part of an episode that a picture shows."""
 
-    means: Floats  # (T, K)
-    arms: npt.NDArray[np.int64]  # (T,)
-    regret: Floats  # (T,) cumulative
-    rounds: int  # played
-    range: tuple[float, float]  # of the axis of the means, which is the same in all frames
-
-    @classmethod
-    def of(cls, means: Floats) -> EpisodeHistory:
+    def __init__(self, means: Floats) -> None:
         """An empty history of an episode with these means."""
-        low, high = min(0.0, float(means.min())), max(1.0, float(means.max()))
-        return cls(means, np.zeros(len(means), np.int64), np.zeros(len(means)), 0, (low, high))
+        self.means, self.rounds = means, 0  # (T, K); rounds played
+        self.arms = np.zeros(len(means), np.int64)  # (T,)
+        self.regret = np.zeros(len(means) + 1)  # (T + 1,) cumulative, from 0 before the first round on
+        self.range = min(0.0, float(means.min())), max(1.0, float(means.max()))  # of the axis of means, in all frames
 
     def add(self, arm: int, total_regret: float) -> None:
         """Add one round."""
         self.arms[self.rounds] = arm
-        self.regret[self.rounds] = total_regret
         self.rounds += 1
-
-    def regret_until(self, rounds: int) -> float:
-        """The regret of the first rounds of the episode."""
-        return float(self.regret[rounds - 1]) if rounds > 0 else 0.0
+        self.regret[self.rounds] = total_regret
 
     def last_round(self) -> tuple[int, int, Floats]:
         """The arm just played, the best one, and the means of the round."""
@@ -90,16 +79,12 @@ class EpisodeHistory:
         Args:
             first: the first round that is shown.
         """
-        n, k = self.rounds, self.means.shape[1]
-        arms = list(range(min(k, NAMED)))
-        if k > NAMED and n > 0:
-            arm, best, _ = self.last_round()
-            pulls = np.bincount(self.arms[first - 1 : n], minlength=k)
-            often = np.argsort(-pulls, kind="stable")[:NAMED].tolist()
-            arms = list(dict.fromkeys([best, arm, *often]))[:NAMED]
-        free, found = list(range(NAMED)), {}
-        for arm in sorted(arms):
-            found[arm] = PALETTE[free.pop(free.index(arm % NAMED) if arm % NAMED in free else 0)]
+        arm, best, _ = self.last_round()
+        pulls = np.bincount(self.arms[first - 1 : self.rounds], minlength=self.means.shape[1])
+        shown = list(dict.fromkeys([best, arm, *np.argsort(-pulls, kind="stable").tolist()]))[:NAMED]
+        free, found = dict(enumerate(PALETTE)), {}
+        for arm in sorted(shown):
+            found[arm] = free.pop(arm % NAMED if arm % NAMED in free else min(free))
         return found
 
 
@@ -107,6 +92,7 @@ class EpisodeHistory:
 class Axes:
     """A panel: a rectangle of pixels with an axis of rounds, each as wide as the others, and one of values."""
 
+    title: str
     top: int
     bottom: int
     first: int  # round
@@ -128,22 +114,10 @@ class Axes:
         share = (np.asarray(values) - self.low) / (self.high - self.low)
         return np.asarray(self.bottom - share * (self.bottom - self.top))
 
-    def columns(self, rounds: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The columns of pixels up to a round, and the row of the means that each shows."""
-        stop = min(RIGHT, math.ceil(LEFT + (rounds - self.first + 1) * self.cell))
-        pixels = np.arange(LEFT, max(stop, LEFT), dtype=np.int64)
-        shown = self.first + ((pixels - LEFT + 0.5) / self.cell).astype(np.int64)
-        return pixels, np.minimum(shown, rounds) - 1
-
-
-def window_of(rounds: int, horizon: int) -> tuple[int, int]:
-    """The first and the last round that are shown one by one, after a number of rounds.
-
-    >>> window_of(40, 50_000), window_of(1_000, 50_000), window_of(7, 10)
-    ((1, 300), (701, 1000), (1, 10))
-    """
-    last = max(rounds, min(WINDOW, horizon))
-    return max(1, last - WINDOW + 1), last
+    def columns(self, rounds: int) -> tuple[Ints, Ints]:
+        """The columns of pixels up to a round, and the round that each shows."""
+        pixels = np.arange(LEFT, min(RIGHT, math.ceil(LEFT + (rounds - self.first + 1) * self.cell)))
+        return pixels, np.minimum(self.first + ((pixels - LEFT + 0.5) / self.cell).astype(np.int64), rounds)
 
 
 def nice(least: float) -> float:
@@ -163,122 +137,110 @@ def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[fl
     [750.0, 800.0, 850.0, 900.0, 950.0, 1000.0]
     """
     step = nice(max((high - low) / most, 1.0 if whole else 0.0))
-    begin, end = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [step * n for n in range(begin, end + 1)]
+    return [step * n for n in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
-def layout(history: EpisodeHistory) -> list[tuple[Axes, str]]:
-    """The panels with their titles: means above regret, of the last rounds and of the whole episode if it is longer."""
+def layout(history: EpisodeHistory) -> list[tuple[Axes, Axes]]:
+    """Panels of means, each with one of regret: of the last rounds, and of the whole episode if it is longer."""
     horizon, n_arms = history.means.shape
-    first, last = window_of(history.rounds, horizon)
-    total = history.regret_until(history.rounds)
-    title = f"true means in {f'rounds {first:,} to {last:,}' if last > 1 else 'round 1'}; dots: the arm played"
+    last = max(history.rounds, min(WINDOW, horizon))
+    first = max(1, last - WINDOW + 1)
+
+    def pair(titles: tuple[str, str], top: int, middle: int, bottom: int, first: int, last: int) -> tuple[Axes, Axes]:
+        highest = nice(float(history.regret[history.rounds] - history.regret[first - 1]))
+        means = Axes(titles[0], top, middle, first, last, *history.range)
+        return means, Axes(titles[1], middle + 32, bottom, first, last, 0.0, highest)
+
+    title = f"true means in rounds {first:,} to {last:,}; dots: the arm played"
     title += f"; grey: the other {n_arms - NAMED} arms" if n_arms > NAMED else ""
-    middle, bottom = (300, 384) if horizon > WINDOW else (460, 606)
-    recent = Axes(middle + 32, bottom, first, last, 0.0, nice(total - history.regret_until(first - 1)))
-    panels = [(Axes(80, middle, first, last, *history.range), title)]
     if horizon <= WINDOW:
-        return [*panels, (recent, "regret so far")]
-    return [
-        *panels,
-        (recent, "regret in these rounds"),
-        (Axes(450, 512, 1, horizon, *history.range), "true means of the episode so far; shaded: the rounds above"),
-        (Axes(544, 606, 1, horizon, 0.0, nice(total)), "regret of the episode so far"),
-    ]
+        return [pair((title, "regret so far"), 80, 460, 606, 1, horizon)]
+    recent = pair((title, "regret in these rounds"), 80, 300, 384, first, last)
+    titles = "true means of the episode so far; shaded: the rounds above", "regret of the episode so far"
+    return [recent, pair(titles, 450, 512, 606, 1, horizon)]
+
+
+def headline(history: EpisodeHistory) -> list[str]:
+    """The round just played, in two lines."""
+
+    def precise(value: float, decimals: int = 3) -> str:
+        return f"{value:,.{decimals}f}" if abs(value) < 1e9 else f"{value:.3g}"
+
+    head = f"round {history.rounds:,} of {len(history.means):,}"
+    if history.rounds == 0:
+        return [f"{head}: nothing has been played yet"]
+    arm, best, mu = history.last_round()
+    regret = f"regret {precise(mu[best] - mu[arm])}, {precise(history.regret[history.rounds], 1)} so far"
+    played = f"{arm_in_words(arm)} was played, mean {precise(mu[arm])}"
+    return [f"{head}: {regret}", f"{played}; {arm_in_words(best)} was best, mean {precise(mu[best])}"]
 
 
 def draw_frame(history: EpisodeHistory) -> npt.NDArray[np.uint8]:
     """An RGB picture: the means and the arms played in the last rounds, the whole episode, and the regret so far."""
     try:
-        from PIL import Image, ImageDraw
+        from PIL import Image, ImageDraw, ImageFont
     except ImportError:
         raise DependencyNotInstalled("pictures need Pillow: pip install 'ns-mab-gym[render]'") from None
     image = Image.new("RGB", (WIDTH, HEIGHT), "white")
     pen = ImageDraw.Draw(image)
-    panels = layout(history)
-    recent, _ = panels[0]
-    colours = history.colours(recent.first)
-    _draw_headline(pen, history)
-    for place, (axes, title) in enumerate(panels):
-        if place >= 2:
-            begin, end = np.rint(axes.x([recent.first - 0.5, recent.last + 0.5])).tolist()
-            pen.rectangle((min(begin, RIGHT - 4), axes.top, min(max(end, begin + 4), RIGHT), axes.bottom), SHADE)
-        _draw_axes(pen, axes, title, most=5 if place == 0 else 2, numbered=place % 2 == 1)
-        if history.rounds and place % 2 == 0:
-            _draw_means(pen, axes, history, colours, recent=place == 0)
-        elif history.rounds:
-            columns, rows = axes.columns(history.rounds)
-            heights = axes.y(history.regret[rows] - history.regret_until(axes.first - 1))
-            pen.line(list(zip(columns.tolist(), heights.tolist(), strict=True)), INK, 2)
+    pen.font = ImageFont.load_default(SMALL)
+    for line, words in enumerate(headline(history)):
+        pen.text((16, 18 + 22 * line), words, INK, font=ImageFont.load_default(LARGE), anchor="lm")
+    pairs = layout(history)
+    [recent, _], *longer = pairs
+    for axes in (axes for pair in longer for axes in pair):
+        begin, end = np.rint(axes.x([recent.first - 0.5, recent.last + 0.5])).tolist()
+        pen.rectangle((min(begin, RIGHT - 4), axes.top, min(max(end, begin + 4), RIGHT), axes.bottom), SHADE)
+    for means, regret in pairs:
+        _draw_axes(pen, means, most=5 if means is recent else 2, numbered=False)
+        _draw_axes(pen, regret, most=2, numbered=True)
+        if history.rounds:
+            _draw_means(pen, means, history, history.colours(recent.first), means is recent)
+            x, rounds = regret.columns(history.rounds)
+            pen.line(_path(x, regret.y(history.regret[rounds] - history.regret[regret.first - 1])), INK, 2)
     return np.array(image)
 
 
-def _text(pen: Any, x: float, y: float, text: str, anchor: str = "lm", size: int = SMALL) -> None:
-    """Write a line at a point: of its left, middle or right end (l, m, r) and of its middle height."""
-    pen.text((x, y), text, INK, font=_font(size), anchor=anchor)
+def _path(x: npt.ArrayLike, y: npt.ArrayLike) -> Any:
+    return np.column_stack((x, y)).ravel().tolist()
 
 
-@lru_cache(maxsize=2)
-def _font(size: int) -> Any:
-    from PIL import ImageFont
-
-    return ImageFont.load_default(size)
-
-
-def _draw_headline(pen: Any, history: EpisodeHistory) -> None:
-    def precise(value: float, decimals: int = 3) -> str:
-        return f"{value:,.{decimals}f}" if abs(value) < 1e9 else f"{value:.3g}"
-
-    n, head = history.rounds, f"round {history.rounds:,} of {len(history.means):,}"
-    if n == 0:
-        _text(pen, 16, 18, f"{head}: nothing has been played yet", size=LARGE)
-        return
-    arm, best, mu = history.last_round()
-    regret = f"regret {precise(mu[best] - mu[arm])}, {precise(history.regret[n - 1], 1)} so far"
-    _text(pen, 16, 18, f"{head}: {regret}", size=LARGE)
-    played = f"{arm_in_words(arm)} was played, mean {precise(mu[arm])}"
-    _text(pen, 16, 40, f"{played}; {arm_in_words(best)} was best, mean {precise(mu[best])}", size=LARGE)
-
-
-def _draw_axes(pen: Any, axes: Axes, title: str, most: int, numbered: bool) -> None:
+def _draw_axes(pen: Any, axes: Axes, most: int, numbered: bool) -> None:
     """The title, the lines and the numbers of a panel; rounds are numbered below the lower panel of two."""
-    _text(pen, LEFT, axes.top - 15, title)
+    pen.text((LEFT, axes.top - 15), axes.title, INK, anchor="lm")
     for value in ticks(axes.low, axes.high, most):
         y = round(float(axes.y(value)))
         pen.line((LEFT, y, RIGHT, y), FAINT)
-        _text(pen, LEFT - 8, y, f"{value:,.7g}" if abs(value) < 1e7 else f"{value:.3g}", "rm")
-    room = DIGIT * len(f"{axes.last:,}") + 24
-    for value in ticks(axes.first, axes.last, (RIGHT - LEFT) // room, whole=True):
+        pen.text((LEFT - 8, y), f"{value:,.7g}" if abs(value) < 1e7 else f"{value:.3g}", INK, anchor="rm")
+    for value in ticks(axes.first, axes.last, 7, whole=True):
         x = round(float(axes.x(value)))
         pen.line((x, axes.bottom, x, axes.bottom + 4), FAINT)
         if numbered:
-            _text(pen, x, axes.bottom + 17, f"{value:,.0f}", "mm")
+            pen.text((x, axes.bottom + 17), f"{value:,.0f}", INK, anchor="mm")
     if numbered:
-        _text(pen, RIGHT + 45, axes.bottom + 17, "round")
+        pen.text((RIGHT + 45, axes.bottom + 17), "round", INK, anchor="lm")
 
 
 def _draw_means(pen: Any, axes: Axes, history: EpisodeHistory, colours: dict[int, Colour], recent: bool) -> None:
     """The means of the arms, grey ones below coloured ones; with recent ones also dots and the legend."""
-    columns, rows = axes.columns(history.rounds)
-    means, x = history.means[rows], columns.tolist()
-    for heights in axes.y(np.delete(means, list(colours), axis=1)).T:
-        pen.point(list(zip(x, heights.tolist(), strict=True)), CROWD)
+    x, rounds = axes.columns(history.rounds)
+    heights, (arm, best, _) = axes.y(history.means[rounds - 1]), history.last_round()
+    for others in np.delete(heights, list(colours), axis=1).T:
+        pen.point(_path(x, others), CROWD)
     if recent:
         played = np.arange(axes.first - 1, history.rounds)
-        centres = axes.x(played + 1).tolist(), axes.y(history.means[played, history.arms[played]]).tolist()
-        for centre in zip(*centres, strict=True):  # beneath the curves, so that the arm's colour can still be seen
-            _dot(pen, *centre, 5 if axes.cell > 12 else 3)
-    for arm, colour in colours.items():
-        pen.line(list(zip(x, axes.y(means[:, arm]).tolist(), strict=True)), colour, 2 if recent else 1)
-    if recent:
-        arm, best, _ = history.last_round()
-        for line, (each, colour) in enumerate(colours.items()):
+        dots = np.column_stack((axes.x(played + 1), axes.y(history.means[played, history.arms[played]])))
+        for dot in dots.tolist():  # beneath the curves, so that the arm's colour can still be seen
+            _draw_dot(pen, dot, 5 if axes.cell > 12 else 3)
+    for line, (each, colour) in enumerate(colours.items()):
+        pen.line(_path(x, heights[:, each]), colour, 2 if recent else 1)
+        if recent:
             y = axes.top + 8 + 20 * line
             if each == arm:
-                _dot(pen, RIGHT + 16, y, 5)
+                _draw_dot(pen, (RIGHT + 16, y), 5)
             pen.line((RIGHT + 8, y, RIGHT + 24, y), colour, 4)
-            _text(pen, RIGHT + 30, y, arm_in_words(each) + (", best" if each == best else ""))
+            pen.text((RIGHT + 30, y), arm_in_words(each) + (", best" if each == best else ""), INK, anchor="lm")
 
 
-def _dot(pen: Any, x: float, y: float, radius: int) -> None:
-    pen.ellipse((x - radius, y - radius, x + radius, y + radius), INK)
+def _draw_dot(pen: Any, centre: Sequence[float], radius: int) -> None:
+    pen.ellipse([*np.subtract(centre, radius), *np.add(centre, radius)], INK)

@@ -173,7 +173,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
         for i in envs.tolist() if self.render_mode is not None else ():
             self._last[i] = None
             if self.render_mode == "rgb_array":
-                self._histories[i] = EpisodeHistory.of(self._buffer.instances[i])
+                self._histories[i] = EpisodeHistory(self._buffer.instances[i])
         self._begun = True
 
     def _instances(self, envs: Ints, children: Children, given: list[Floats] | None) -> Iterator[Floats]:

@@ -10,24 +10,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, NullLocator
 
 from ..means import Floats
-from .style import (
-    BLUE,
-    FAINT,
-    GREY,
-    INK,
-    LABEL,
-    NUMBERS,
-    Label,
-    canvas,
-    line_style,
-    number_log,
-    shortened,
-    styled,
-    text_width,
-)
+from . import style
 
 CELL, ROW = 0.40, 0.19  # inches of a cell of the heat map, across and down; a row of ranks is as high
 WORST = 10.0  # ratios from here on have the last colour
@@ -35,7 +20,7 @@ BAR = 0.09  # inches between two bars beside ranks
 NAMED = 8  # agents that have a colour and a name
 
 
-@styled()
+@style.styled()
 def heatmap_figure(
     agents: Sequence[str], worlds: Sequence[str], ratios: Floats, title: str, families: Sequence[str] = ()
 ) -> Figure:
@@ -48,9 +33,9 @@ def heatmap_figure(
         title: the figure's.
         families: the family of each world; a line is drawn between different ones.
     """
-    rows, columns = [shortened(agent, 1.7) for agent in agents], [shortened(world, 1.7) for world in worlds]
-    left = max(text_width(row, LABEL) for row in rows) + 0.3
-    sheet = canvas(max(left + CELL * len(columns), 5.0), [ROW * len(rows)])
+    rows, columns = ([style.shortened(name, 1.7) for name in names] for names in (agents, worlds))
+    left = max(style.text_width(row, style.LABEL) for row in rows) + 0.3
+    sheet = style.Sheet(max(left + CELL * len(columns), 5.0), [ROW * len(rows)])
     [[axes]] = sheet.rows
     scale, colours = LogNorm(1.0, WORST, clip=True), mpl.colormaps["cividis"].reversed()
     axes.imshow(np.ma.masked_invalid(ratios), cmap=colours, norm=scale, aspect="auto", interpolation="nearest")
@@ -58,16 +43,16 @@ def heatmap_figure(
         ratio = float(ratios[row, column])
         axes.text(
             column, row, _number(ratio), fontsize=6.5, ha="center", va="center",
-            color="white" if scale(ratio) > 0.55 else INK, weight="bold" if ratio == 1 else "normal",
+            color="white" if scale(ratio) > 0.55 else style.INK, weight="bold" if ratio == 1 else "normal",
         )  # fmt: skip
     for before, (family, after) in enumerate(itertools.pairwise(families)):
         if family != after:
-            axes.axvline(before + 0.5, color=INK, linewidth=0.8)
+            axes.axvline(before + 0.5, color=style.INK, linewidth=0.8)
     axes.grid(visible=False)
-    axes.spines[:].set(visible=True, color=FAINT)
-    axes.set_yticks(range(len(rows)), rows, fontsize=LABEL, color=INK)
+    axes.spines[:].set(visible=True, color=style.FAINT)
+    style.name_rows(axes, rows)
     axes.xaxis.tick_top()
-    axes.set_xticks(range(len(columns)), columns, fontsize=LABEL, color=INK, rotation=90)
+    axes.set_xticks(range(len(columns)), columns, fontsize=style.LABEL, color=style.INK, rotation=90)
     axes.tick_params(length=0, pad=3)
     note = (
         f"regret / regret of the best agent on the world; {WORST:g} and more have the darkest colour; blank: not played"
@@ -98,7 +83,7 @@ class RankedAgent(NamedTuple):
     high: float
 
 
-@styled()
+@style.styled()
 def ranks_figure(ranked: Sequence[RankedAgent], groups: Sequence[tuple[int, int]], title: str) -> Figure:
     """Mean ranks with intervals, the best on top; a bar on the right joins agents whose ranks are not distinguishable.
 
@@ -107,27 +92,27 @@ def ranks_figure(ranked: Sequence[RankedAgent], groups: Sequence[tuple[int, int]
         groups: the first and the last of the agents that a bar joins, counted from 0.
         title: the figure's.
     """
-    sheet = canvas(7.2, [max(1.2, ROW * len(ranked))])
-    axes = sheet.rows[0][0]
-    least, most = min(each.low for each in ranked), max(each.high for each in ranked)
+    sheet = style.Sheet(7.2, [max(1.2, ROW * len(ranked))])
+    [[axes]] = sheet.rows
+    labels, ranks, lows, highs = zip(*ranked, strict=True)
+    least, most = min(lows), max(highs)
     spread = max(most - least, 1.0)
     step = BAR * spread / 4.5
-    for height, each in enumerate(ranked):
-        axes.axhline(height, color=FAINT, linewidth=0.4, zorder=0)
-        axes.plot([each.low, each.high], [height, height], color=BLUE, linewidth=1.2)
-        axes.plot(each.rank, height, "o", markersize=5, color=BLUE)
+    axes.hlines(range(len(ranked)), lows, highs, color=style.BLUE, linewidth=1.2)
+    axes.plot(ranks, range(len(ranked)), "o", markersize=5, color=style.BLUE)
     for number, (first, last) in enumerate(groups):
         across = most + (number + 2) * step
-        axes.plot([across, across], [first - 0.25, last + 0.25], color=INK, linewidth=2.2, solid_capstyle="butt")
+        axes.plot([across, across], [first - 0.25, last + 0.25], color=style.INK, linewidth=2.2, solid_capstyle="butt")
     axes.set(
         ylim=(len(ranked) - 0.4, -0.6), xlim=(least - 0.02 * spread, most + (len(groups) + 3) * step), title=title,
         xlabel="mean rank over families of worlds, with its 95 % interval",
     )  # fmt: skip
     axes.set_xticks([tick for tick in axes.get_xticks() if least <= tick <= len(ranked)])  # there are no ranks beyond
     axes.grid(axis="x")
-    axes.set_yticks(range(len(ranked)), [shortened(each.label, 2.4) for each in ranked], fontsize=LABEL, color=INK)
-    note = "Agents beside the same bar are not distinguishable: the interval of the difference of their ranks holds 0."
-    return sheet.settle(notes=[note])
+    style.name_rows(axes, labels)
+    return sheet.settle(
+        ["Agents beside the same bar are not distinguishable: the interval of the difference of their ranks holds 0."]
+    )
 
 
 class RatePanel(NamedTuple):
@@ -148,39 +133,30 @@ class RatePanel(NamedTuple):
     references: dict[str, Floats]
 
 
-@styled()
+@style.styled()
 def rates_figure(panels: Sequence[RatePanel]) -> Figure:
     """The panels, two in a row; agents beyond the first eight are drawn in grey without their names."""
     rows = [panels[start : start + 2] for start in range(0, len(panels), 2)]
-    sheet = canvas(11.0, [3.2] * len(rows), [len(row) for row in rows])
-    labels = {}
+    sheet = style.Sheet(11.0, [3.2] * len(rows), [len(row) for row in rows])
     named = dict.fromkeys(agent for panel in panels for agent in list(panel.regrets)[:NAMED])
-    styles = {agent: line_style(number) for number, agent in enumerate(named)}
-    for axes, panel in zip((axes for row in sheet.rows for axes in row), panels, strict=True):
-        lines = [values for group in (panel.regrets, panel.references) for values in group.values()]
-        shown = np.concatenate([values[np.isfinite(values) & (values > 0)] for values in lines] or [np.ones(1)])
-        low, high = (float(shown.min()), float(shown.max())) if shown.size else (1.0, 10.0)
-        names = []
+    looks = {agent: style.line_style(number) for number, agent in enumerate(named)}
+    for axes, panel in zip(sheet.figure.axes, panels, strict=True):
         for number, (agent, values) in enumerate(panel.regrets.items()):
-            style = styles[agent] if number < NAMED else {"color": FAINT, "linewidth": 0.6, "zorder": 1}
-            axes.plot(panel.values, values, marker="o" if number < NAMED else "", markersize=3, **style)
-            if number < NAMED and np.isfinite(values[-1]):
-                names.append(Label(agent, float(values[-1]), str(style["color"])))
+            if number < NAMED:
+                axes.plot(panel.values, values, label=agent, marker="o", markersize=3, **looks[agent])
+            else:
+                axes.plot(panel.values, values, color=style.FAINT, linewidth=0.6, zorder=1)
         for agent, values in panel.references.items():
-            axes.plot(panel.values, values, color=GREY, linestyle=":", linewidth=1.6)
-            if np.isfinite(values[-1]):
-                names.append(Label(agent, float(values[-1]), GREY))
-        ends = min(panel.values), max(panel.values)
+            axes.plot(panel.values, values, label=agent, color=style.GREY, linestyle=":", linewidth=1.6)
+        lines = np.array([*panel.regrets.values(), *panel.references.values()])
+        shown = lines[np.isfinite(lines) & (lines > 0)]
+        low, high = (shown.min(), shown.max()) if shown.size else (1.0, 10.0)
         axes.set(
-            xscale="log", yscale="log", xlim=(ends[0] / 1.15, ends[1] * 1.15), ylim=(low / 1.2, high * 1.2),
-            title=panel.title, xlabel=panel.axis, ylabel="mean final regret",
+            xscale="log", yscale="log", xlim=(min(panel.values) / 1.15, max(panel.values) * 1.15),
+            ylim=(low / 1.2, high * 1.2), title=panel.title, xlabel=panel.axis, ylabel="mean final regret",
         )  # fmt: skip
-        number_log(axes.yaxis, (1, 2, 5))
-        axes.xaxis.set_major_locator(NullLocator())
-        axes.set_xticks(sorted(set(panel.values)))
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(NUMBERS)
-            axis.set_minor_formatter(NullFormatter())
-            axis.set_minor_locator(NullLocator())
-        labels[axes] = names
-    return sheet.settle(labels)
+        style.number_log(axes.yaxis, (1, 2, 5))
+        ticks = sorted(set(panel.values))
+        axes.set_xticks(ticks, [style.NUMBERS(tick) for tick in ticks])
+        axes.minorticks_off()
+    return sheet.settle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -40,35 +41,23 @@ def learning_figure(name: str, curves: Sequence[Curve], rivals: Mapping[str, flo
     """
     ranked = sorted(rivals, key=rivals.__getitem__)
     kept = ranked if len(ranked) <= MOST_LEVELS else [*ranked[: MOST_LEVELS - 1], ranked[-1]]
-    shown = {label: rivals[label] for label in kept}
-    sheet = style.canvas(7.2, [max(3.1, style.labels_height(len(shown) + 1))])
+    sheet = style.Sheet(7.2, [max(3.1, style.STEP * (len(kept) + 1))])
     [[axes]] = sheet.rows
-    last = float(np.mean([regret[-1] for _, regret in curves]))
+    look, end = style.line_style(0), max(steps[-1] for steps, _ in curves)
+    width = 1.6 if len(curves) == 1 else 1.0
     for steps, regret in curves:  # the dot at the end is all there is to see of a single point
-        width = 1.6 if len(curves) == 1 else 1.0
-        axes.plot(
-            steps,
-            regret,
-            linewidth=width,
-            marker="o",
-            markersize=3,
-            markevery=[-1],
-            clip_on=False,
-            **style.line_style(0),
-        )
-    for index, level in enumerate(shown.values(), start=1):
-        axes.axhline(level, linewidth=1.0, **style.line_style(index))
-    highest = max(*(float(regret.max()) for _, regret in curves), last, *shown.values())
-    axes.set(xlim=(0, max(steps[-1] for steps, _ in curves)), ylim=(0, 1.05 * highest or 1.0))
+        axes.plot(steps, regret, linewidth=width, marker="o", markersize=3, markevery=[-1], clip_on=False, **look)
+    last = float(np.mean([regret[-1] for _, regret in curves]))
+    learner = name if len(curves) == 1 else f"{name}, {len(curves)} seeds"
+    axes.plot(end, last, marker="o", markersize=5, clip_on=False, label=f"{learner}  {last:,.0f}", **look)
+    for index, rival in enumerate(kept, start=1):
+        level = rivals[rival]
+        axes.axhline(level, label=f"{rival}  {level:,.0f}", linewidth=1.0, **style.line_style(index))
+    highest = max(*(float(regret.max()) for _, regret in curves), last, *(rivals[rival] for rival in kept))
+    axes.set(xlim=(0, end), ylim=(0, 1.05 * highest or 1.0))
     axes.set(xlabel="environment steps", ylabel="mean regret of an episode")
     axes.set_title("while it learns, and the others on held-out instances")
-    learner = name if len(curves) == 1 else f"{name}, {len(curves)} seeds"
-    ends = {learner: last, **shown}
-    labels = [
-        style.Label(f"{who}  {end:,.0f}", end, style.line_style(index)["color"])
-        for index, (who, end) in enumerate(ends.items())
-    ]
-    return sheet.settle({axes: labels})
+    return sheet.settle()
 
 
 class FinalRegret(NamedTuple):
@@ -99,64 +88,44 @@ def learned_regrets_figure(worlds: Mapping[str, Sequence[FinalRegret]], heading:
         worlds: the final regrets of agents, by the name of the world.
         heading: a line above all panels.
     """
-    rows = _rows(worlds)
-    sheet = style.canvas(8.4, [max(LEAST, ROW * len(rows))], [len(worlds)])
-    for place, (axes, (world, agents)) in enumerate(zip(sheet.rows[0], worlds.items(), strict=True)):
-        _draw(axes, agents, list(rows))
-        axes.set(title=world, xlabel="final regret")
-        _name_rows(axes, rows, shown=place == 0)
-    return sheet.settle(notes=[KEY], heading=heading)
-
-
-def _rows(worlds: Mapping[str, Sequence[FinalRegret]]) -> dict[str, str]:
-    """The agents from top to bottom with their kinds: of each kind, the least regret over all worlds first."""
     found: dict[str, list[FinalRegret]] = {}
     for each in (each for agents in worlds.values() for each in agents):
         found.setdefault(each.label, []).append(each)
     kinds = {label: RIVAL if each[0].kind == TUNED else each[0].kind for label, each in found.items()}
     places = {label: (ORDER.index(kinds[label]), np.mean([one.mean for one in each])) for label, each in found.items()}
-    return {label: kinds[label] for label in sorted(found, key=lambda label: places[label])}
-
-
-def _name_rows(axes: Axes, rows: Mapping[str, str], shown: bool) -> None:
-    axes.set_yticks(range(len(rows)), [style.shortened(label, WIDEST) for label in rows], fontsize=style.LABEL)
-    for text, kind in zip(axes.get_yticklabels(), rows.values(), strict=True):
-        text.set_color(COLOURS[kind])
-    axes.tick_params(axis="y", length=0, labelleft=shown)
-    kinds = list(rows.values())
-    for height in range(1, len(kinds)):
-        if kinds[height] != kinds[height - 1]:
-            axes.axhline(height - 0.5, color=style.MUTED, linewidth=0.6)
+    rows = sorted(found, key=lambda label: places[label])  # of each kind, the least regret over all worlds first
+    sheet = style.Sheet(8.4, [max(LEAST, ROW * len(rows))], [len(worlds)])
+    for axes, (world, agents) in zip(sheet.rows[0], worlds.items(), strict=True):
+        _draw(axes, agents, rows)
+        axes.set(title=world, xlabel="final regret")
+        style.name_rows(axes, rows, WIDEST)
+        for label, text in zip(rows, axes.get_yticklabels(), strict=True):
+            text.set_color(COLOURS[kinds[label]])
+        axes.tick_params(axis="y", length=0, labelleft=axes is sheet.rows[0][0])
+        for height, (above, below) in enumerate(itertools.pairwise(rows)):
+            if kinds[above] != kinds[below]:
+                axes.axhline(height + 0.5, color=style.MUTED, linewidth=0.6)
+    return sheet.settle([KEY], heading)
 
 
 def _draw(axes: Axes, agents: Sequence[FinalRegret], rows: Sequence[str]) -> None:
-    highest = _highest(agents)
+    """The regrets on one world: models and tuned rivals lie within the axis; others, and ends of intervals, may not."""
+    shown = [each for each in agents if each.kind in (MODEL, TUNED)] or agents
+    highest = FARTHEST * max(value for each in shown for value in (each.mean, *each.by_seed)) or 1.0
     axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, highest))  # there is no regret below 0
     axes.grid(axis="x")
-    for row in range(len(rows)):
-        axes.axhline(row, color=style.FAINT, linewidth=0.4, zorder=0)
     if rivals := [each.mean for each in agents if each.kind in SHIFTS]:
         axes.axvline(min(rivals), color=style.MUTED, linewidth=0.9, linestyle=":", zorder=1)
     for each in agents:
         height, colour = rows.index(each.label) + SHIFTS.get(each.kind, 0.0), COLOURS[each.kind]
         if each.mean > highest:
-            _write_beyond(axes, each.mean, height, colour)
+            axes.annotate(
+                f"{each.mean:,.0f} →", (1, height), (-2, 0), ("axes fraction", "data"), "offset points", ha="right",
+                va="center", fontsize=style.NOTE, color=colour,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+            )  # fmt: skip
             continue
         axes.plot([each.low, each.high], [height, height], color=colour, linewidth=1.2)
         seeds = [height + BELOW] * len(each.by_seed)
         axes.plot(each.by_seed, seeds, "o", markersize=2.6, markeredgewidth=0.7, color=colour, fillstyle="none")
         axes.plot(each.mean, height, "o", markersize=4, color=colour)
-
-
-def _highest(agents: Sequence[FinalRegret]) -> float:
-    """The end of the axis: models and tuned rivals lie well before it; others, and ends of wide intervals, may not."""
-    shown = [each for each in agents if each.kind in (MODEL, TUNED)] or agents
-    return FARTHEST * max(value for each in shown for value in (each.mean, *each.by_seed)) or 1.0
-
-
-def _write_beyond(axes: Axes, mean: float, height: float, colour: str) -> None:
-    axes.annotate(
-        f"{mean:,.0f} →", (1, height), xycoords=axes.get_yaxis_transform(), xytext=(-2, 0), textcoords="offset points",
-        ha="right", va="center", fontsize=style.NOTE, color=colour,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
-    )  # fmt: skip

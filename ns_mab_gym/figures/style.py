@@ -5,24 +5,23 @@ from __future__ import annotations
 import io
 import textwrap
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import offset_copy
@@ -47,8 +46,8 @@ FONT = "DejaVu Sans"  # comes with matplotlib: the same figure everywhere
 TEXT, HEADING, LABEL, NOTE = 9.0, 10.5, 8.5, 7.5  # points
 STEP = LABEL * 1.25 / 72  # inches from one name beside a panel to the next
 WIDEST = 2.6  # inches of such a name
+BESIDE = 9  # points from the panel to such a name
 PAD = 0.06  # inches between panels with their text
-FinalDot = tuple[npt.NDArray[np.float64], str, str]  # final regrets of all runs, the colour, and that of the inside
 NUMBERS = FuncFormatter(lambda value, _: f"{value:,.10g}".replace("-", "−"))
 ALONE = threading.RLock()
 RC: dict[Any, Any] = {
@@ -123,148 +122,102 @@ def draw_band(
     axes.add_artist(Polygon(np.concatenate((there, back)), color=colour, alpha=alpha, linewidth=0))
 
 
-class Label(NamedTuple):
-    """A name beside a panel: its text, the value where the line ends, its colour, whether a dash leads to it."""
-
-    text: str
-    value: float
-    colour: str
-    dash: bool = True
-
-
-@dataclass(eq=False)
 class Sheet:
-    """A figure with rows of panels.
+    """A figure with rows of panels, outside of pyplot's global state.
 
     Attributes:
         figure: the figure itself.
         rows: its panels.
-        heights: the heights of the rows in inches, without the text around the panels.
     """
 
-    figure: Figure
-    rows: list[list[Axes]]
-    heights: Sequence[float]
-
-    def settle(
-        self, labels: Mapping[Axes, Sequence[Label]] | None = None, notes: Iterable[str] = (), heading: str = ""
-    ) -> Figure:
-        """Place the panels, and write names beside the lines; the limits of all axes must be set before.
+    def __init__(self, width: float, heights: Sequence[float], columns: Sequence[int] = ()) -> None:
+        """An empty sheet.
 
         Args:
-            labels: the names beside the lines of each panel.
+            width: of the whole sheet, in inches.
+            heights: of the rows, in inches, without the text around the panels.
+            columns: the number of panels in each row, which divides the largest of them; one in each if not said.
+        """
+        columns = columns or [1] * len(heights)
+        self._layout, self._height = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD, wspace=0, hspace=0), sum(heights)
+        self.figure = Figure(figsize=(width, self._height + 2.5), layout=self._layout)
+        grid = self.figure.add_gridspec(len(heights), max(columns), height_ratios=heights)
+        self.rows: list[list[Axes]] = []
+        for row, count in enumerate(columns):
+            each = max(columns) // count
+            places = [grid[row, each * place : each * (place + 1)] for place in range(count)]
+            self.rows.append([self.figure.add_subplot(place) for place in places])
+        for axis in (axis for axes in self.figure.axes for axis in (axes.xaxis, axes.yaxis)):
+            axis.set_major_formatter(NUMBERS)
+            axis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10], integer=axis.axis_name == "x"))
+
+    def settle(self, notes: Iterable[str] = (), heading: str = "") -> Figure:
+        """Place the panels, and write the labels of lines where these end; the limits of all axes must be set before.
+
+        Args:
             notes: sentences below all panels.
             heading: a line above all panels.
         """
-        width = float(self.figure.get_size_inches()[0])
-        lines = [line for note in notes for line in textwrap.wrap(note, int(width * 72 / (0.55 * NOTE)))]
-        written = {axes: [_write(axes, label) for label in some] for axes, some in (labels or {}).items()}
-        panels = [axes for row in self.rows for axes in row]
-        titles = [axes.get_title("left") for axes in panels]
-        for axes, title in zip(panels, titles, strict=True):
-            axes.set_title(title[:1])  # a long one would move its neighbour
-        edges = (PAD + (HEADING * 1.5 / 72 if heading else 0.0), PAD + len(lines) * 1.3 * NOTE / 72)
-        self._place(dict.fromkeys(panels, (0.7, 0.5, 0.2, 0.3)), *edges)  # roughly, so that text can be measured
-        self._place({axes: _text_around(axes, self.figure.dpi) for axes in panels}, *edges)
-        height = float(self.figure.get_size_inches()[1])
-        at: dict[str, Any] = {"x": PAD / width, "ha": "left"}
-        if lines:
-            self.figure.supxlabel(
-                "\n".join(lines), **at, y=PAD / height, va="bottom", fontsize=NOTE, color=MUTED, linespacing=1.2
-            )
+        figure, width = self.figure, self.figure.get_figwidth()
+        edge: dict[str, Any] = {"x": PAD / width, "ha": "left"}
+        if lines := [line for note in notes for line in textwrap.wrap(note, int(width * 72 / (0.55 * NOTE)))]:
+            figure.supxlabel("\n".join(lines), **edge, fontsize=NOTE, color=MUTED, linespacing=1.2)
         if heading:
-            size = _heading_size(heading, width)
-            heading = shortened(heading, width - 2 * PAD, size)
-            self.figure.suptitle(heading, **at, y=1 - PAD / height, va="top", fontsize=size, color=INK)
-        for axes, title in zip(panels, titles, strict=True):
-            wide, tall = axes.get_position().size * self.figure.get_size_inches()
-            names = written.get(axes, [])
-            places = spread([name.xy[1] for name in names], STEP / tall, 0.0, 1.0)
-            for name, place in zip(names, places, strict=True):
+            heading, size = _fitted(heading, width - 2 * PAD)
+            figure.suptitle(heading, **edge, fontsize=size, color=INK)
+        titles = {axes: axes.get_title("left") for axes in figure.axes}
+        names = {axes: [_write_name(axes, line) for line in axes.lines if _has_name(line)] for axes in figure.axes}
+        for axes, title in titles.items():
+            axes.set_title(title[:1])  # a long one would move its neighbour
+        self._layout.execute(figure)
+        share = sum(row[0].get_position().height for row in self.rows)  # of the height that is not taken by text
+        figure.set_figheight(round(figure.get_figheight() * (1 - share) + self._height, 3))
+        self._layout.execute(figure)
+        figure.set_layout_engine("none")
+        for axes, title in titles.items():
+            panel = axes.get_window_extent()
+            places = spread([name.xy[1] for name in names[axes]], STEP * figure.dpi / panel.height, 0.0, 1.0)
+            for name, place in zip(names[axes], places, strict=True):
                 name.xyann = (1.0, place)
-            room = wide + max((0.12 + text_width(name.get_text(), LABEL) for name in names), default=0.0)
-            size = _heading_size(title, room)
-            axes.set_title(shortened(title, room, size), fontsize=size)
-        return self.figure
-
-    def _place(self, around: Mapping[Axes, Sequence[float]], above: float, below: float) -> None:
-        """Place the panels in columns of one width, with inches left of, below, right of and above each of them.
-
-        Matplotlib's constrained layout does the same, but measures every text four times.
-        """
-        columns, width = max(map(len, self.rows)), float(self.figure.get_size_inches()[0])
-        left, right = [0.0] * columns, [0.0] * columns
-        spans: dict[Axes, tuple[int, int]] = {}
-        for row in self.rows:
-            for place, axes in enumerate(row):
-                first, last = spans[axes] = (columns // len(row) * place, columns // len(row) * (place + 1) - 1)
-                left[first], right[last] = max(left[first], around[axes][0]), max(right[last], around[axes][2])
-        wide = max((width - sum(left) - sum(right)) / columns, 0.3)
-        height = above + below + sum(self.heights)
-        height = round(height + sum(max(around[axes][side] for axes in row) for row in self.rows for side in (1, 3)), 3)
-        self.figure.set_size_inches(width, height)
-        bottom = height - above
-        for row, tall in zip(self.rows, self.heights, strict=True):
-            bottom -= tall + max(around[axes][3] for axes in row)
-            for axes in row:
-                first, last = spans[axes]
-                start = sum(left[: first + 1]) + sum(right[:first]) + first * wide
-                end = sum(left[: last + 1]) + sum(right[:last]) + (last + 1) * wide
-                bounds = (start / width, bottom / height, (end - start) / width, tall / height)
-                axes.set_position(tuple(round(each, 5) for each in bounds))  # type: ignore[arg-type]
-            bottom -= max(around[axes][1] for axes in row)
+            right = max([panel.x1, *(Text.get_window_extent(text).x1 for text in axes.texts)])
+            title, size = _fitted(title, (right - panel.x0) / figure.dpi)
+            axes.set_title(title, fontsize=size)
+        return figure
 
 
-def _text_around(axes: Axes, dpi: float) -> tuple[float, float, float, float]:
-    """The inches that the text around a panel takes left of, below, right of and above it, and some space."""
-    panel = axes.get_window_extent()
-    whole = axes.get_tightbbox(for_layout_only=True) or panel
-    beyond = (panel.x0 - whole.x0, panel.y0 - whole.y0, whole.x1 - panel.x1, whole.y1 - panel.y1)
-    left, below, right, above = (max(each, 0.0) / dpi + PAD for each in beyond)
-    return left, below, right, above
+def _has_name(line: Line2D) -> bool:
+    """Whether a line has a label, rather than one that matplotlib made up, and a value in the panel."""
+    return not str(line.get_label()).startswith("_child") and bool(np.isfinite(line.get_ydata()).any())
 
 
-def _heading_size(text: str, room: float) -> float:
-    """The size of a heading in points, smaller where it has less room than it needs."""
-    return HEADING * min(1.0, max(0.75, 0.98 * room / max(text_width(text, HEADING), 0.1)))
-
-
-def canvas(width: float, heights: Sequence[float], columns: Sequence[int] = ()) -> Sheet:
-    """A sheet outside of pyplot's global state.
-
-    Args:
-        width: of the whole sheet, in inches.
-        heights: of the rows, in inches.
-        columns: the number of panels in each row, which divides the largest of them; one in each if not said.
-    """
-    columns = columns or [1] * len(heights)
-    figure = Figure(figsize=(width, sum(heights) + 2.5))
-    grid = figure.add_gridspec(len(heights), max(columns), height_ratios=heights)
-    rows = []
-    for row, count in enumerate(columns):
-        each = max(columns) // count
-        rows.append([figure.add_subplot(grid[row, each * place : each * (place + 1)]) for place in range(count)])
-        for axis in (axis for axes in rows[-1] for axis in (axes.xaxis, axes.yaxis)):
-            axis.set_major_formatter(NUMBERS)
-            axis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10], integer=axis.axis_name == "x"))
-    return Sheet(figure, rows, heights)
-
-
-def _write(axes: Axes, label: Label) -> Annotation:
-    """Write a name at the right edge of a panel; one whose value is off the scale gets an arrow."""
-    scale = axes.yaxis.get_transform()
-    low, high, value = scale.transform(np.array([*axes.get_ylim(), label.value]))
-    end = float((value - low) / (high - low))
-    arrow = " ↑" if end > 1 + 1e-9 else " ↓" if end < -1e-9 else ""
+def _write_name(axes: Axes, line: Line2D) -> Annotation:
+    """Write the label of a line at the right edge of its panel; one that ends off the scale gets an arrow."""
+    last = np.asarray(line.get_xydata())[np.isfinite(line.get_ydata())][-1]
+    end = float((axes.transScale + axes.transLimits).transform(last)[1])
+    text = shortened(str(line.get_label()), WIDEST) + (" ↑" if end > 1 + 1e-9 else " ↓" if end < -1e-9 else "")
+    colour = MUTED if line.get_color() == FAINT else line.get_color()
     place = (1.0, min(max(end, 0.0), 1.0))
-    beside = offset_copy(axes.transAxes, axes.get_figure(root=True), 9, 0, "points")
-    text = shortened(label.text, WIDEST) + arrow
+    beside = offset_copy(axes.transAxes, axes.get_figure(root=True), BESIDE, 0, "points")
     start = -0.03 / max(text_width(text, LABEL), 0.03)  # of the text's width: 0.03 inches before it
     return axes.annotate(
-        text, place, place, "axes fraction", beside, fontsize=LABEL, color=label.colour, va="center",
-        arrowprops={"arrowstyle": "-", "color": label.colour, "linewidth": 0.6 if label.dash else 0.0, "shrinkA": 0,
-                    "shrinkB": 0, "patchA": None, "relpos": (start, 0.5)},  # without a patch to cut off: much cheaper
+        text, place, place, "axes fraction", beside, fontsize=LABEL, color=colour, va="center",
+        arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "patchA": None,
+                    "relpos": (start, 0.5)},  # without a patch to cut off: much cheaper
     )  # fmt: skip
+
+
+def write_beside(axes: Axes, height: float, text: str, colour: str = INK) -> None:
+    """Write a text to the right of a panel."""
+    axes.annotate(
+        text, (1.0, height), (BESIDE, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=LABEL,
+        color=colour,
+    )  # fmt: skip
+
+
+def _fitted(heading: str, inches: float) -> tuple[str, float]:
+    """A heading and its size in points: smaller where it has less room than it needs, and then shorter."""
+    size = HEADING * min(1.0, max(0.75, 0.98 * inches / max(text_width(heading, HEADING), 0.1)))
+    return shortened(heading, inches, size), size
 
 
 def spread(heights: Sequence[float], gap: float, low: float = -np.inf, high: float = np.inf) -> list[float]:
@@ -291,11 +244,6 @@ def spread(heights: Sequence[float], gap: float, low: float = -np.inf, high: flo
     return [result[index] for index in range(len(heights))]
 
 
-def labels_height(count: int) -> float:
-    """The inches that a number of names takes above each other."""
-    return count * STEP
-
-
 def text_width(text: str, size: float) -> float:
     """The width of a line of text in inches."""
     font = FontProperties(family=FONT, size=size)
@@ -320,6 +268,11 @@ def number_log(axis: XAxis | YAxis, subs: Sequence[float] = (1,)) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def name_rows(axes: Axes, labels: Sequence[str], widest: float = 2.4) -> None:
+    """Names of the rows 0, 1, … of a panel, shortened to some inches."""
+    axes.set_yticks(range(len(labels)), [shortened(label, widest) for label in labels], fontsize=LABEL, color=INK)
+
+
 def mark(axes: Axes, value: float, text: str, colour: str = INK, row: int = 0) -> None:
     """A dotted upright line, with a text at its top in the first row or a lower one, on the side with more room."""
     axes.axvline(value, color=colour, linewidth=1, linestyle=":")
@@ -332,55 +285,24 @@ def mark(axes: Axes, value: float, text: str, colour: str = INK, row: int = 0) -
     )  # fmt: skip
 
 
-def draw_finals(axes: Axes, rows: Sequence[tuple[str, Sequence[FinalDot]]], least: float) -> None:
-    """A row for each agent, from the bottom up, with dots at mean final regrets and whiskers of two standard errors.
-
-    Args:
-        axes: the panel, whose horizontal axis becomes logarithmic.
-        rows: the label of each row and its dots.
-        least: the smallest regret that the axis shows; smaller ones are drawn there.
-    """
-    reaches = []
-    for height, (_, dots) in enumerate(rows):
-        axes.axhline(height, color=FAINT, linewidth=0.4, zorder=0)
-        for finals, colour, face in dots:
-            mean = max(float(finals.mean()), least)
-            error = 2 * float(finals.std(ddof=min(1, len(finals) - 1))) / len(finals) ** 0.5
-            reaches += [max(mean - error, least), mean + error]
-            axes.plot(reaches[-2:], [height, height], color=colour, linewidth=1.0)
-            axes.plot(mean, height, "o", markersize=4.7, color=colour, markerfacecolor=face)
-    low, high = min(reaches), max(reaches)
-    axes.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(-0.8, len(rows) - 0.2))
-    axes.set_xlabel("final regret: mean ± 2 standard errors")
-    number_log(axes.xaxis, (1, 2, 5) if high < 1_000 * low else (1,))
-    axes.grid(axis="x")
-    axes.set_yticks(range(len(rows)), [shortened(label, 2.4) for label, _ in rows], fontsize=LABEL)
-
-
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as PNG and as SVG into a folder of results, in whose place there must not be a link by now."""
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
-        content = _drawn(figure, path)
         refuse_links(folder)
-        write_atomically(path, content)
+        save_as(figure, path)
     return paths
 
 
 def save_as(figure: Figure, path: Path) -> None:
     """Write a figure as PNG or SVG, whichever the file's name ends in."""
-    write_atomically(path, _drawn(figure, path))
-
-
-def _drawn(figure: Figure, path: Path) -> bytes:
-    kind, dpi, content = path.suffix.lower(), figure.dpi, io.BytesIO()
+    kind, content = path.suffix.lower(), io.BytesIO()
     if kind not in (".png", ".svg"):
         raise ValueError(f"a figure is written as .png or .svg, got {str(path)!r}; choose another name for the file")
     with styled():
         if kind == ".png":
-            options: dict[str, Any] = {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 3}}
-            FigureCanvasAgg(figure).print_png(content, **options)  # type: ignore[no-untyped-call]
-            return content.getvalue()
-        FigureCanvasSVG(figure).print_svg(content, metadata={"Date": None})  # type: ignore[no-untyped-call]
-    figure.dpi = dpi  # which the canvas has changed
-    return without_controls(content.getvalue().decode()).encode()
+            figure.savefig(content, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        else:
+            figure.savefig(content, format="svg", metadata={"Date": None})
+    drawn = content.getvalue()
+    write_atomically(path, drawn if kind == ".png" else without_controls(drawn.decode()).encode())

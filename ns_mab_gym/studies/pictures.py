@@ -10,10 +10,9 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from ..figures import regret
-from ..figures.alarms import alarm_figure
 from ..figures.style import save
 from ..figures.theory import learnable_figure, pseudophase_figure
-from ..figures.worlds import means_figure, phase_starts
+from ..figures.worlds import alarm_figure, means_figure, phase_starts
 from ..files import distinct_names, file_name
 from ..means import Floats
 from ..specs import WorldSpec

@@ -16,40 +16,20 @@ from matplotlib.text import Text
 from PIL import Image
 
 from ns_mab_gym import figures
-from ns_mab_gym.agents.parts.alarms import ALARM
-from ns_mab_gym.detections import scorecard
-from ns_mab_gym.figures.alarms import alarm_figure
-from ns_mab_gym.figures.leaderboard import RankedAgent, RatePanel, heatmap_figure, ranks_figure, rates_figure
-from ns_mab_gym.figures.learning import (
-    MODEL,
-    REFERENCE,
-    RIVAL,
-    TUNED,
-    FinalRegret,
-    learned_regrets_figure,
-    learning_figure,
-)
-from ns_mab_gym.figures.regret import (
-    Member,
-    SurveyedAgent,
-    Swept,
-    WorldCurves,
-    compare_figure,
-    regret_figure,
-    sensitivity_figure,
-    survey_figure,
-    sweep_figure,
-)
-from ns_mab_gym.figures.style import save, save_as
-from ns_mab_gym.figures.theory import diagnosis_figure, learnable_figure, measured_figure, pseudophase_figure
-from ns_mab_gym.figures.worlds import gallery_figure, means_figure
-from ns_mab_gym.runs import Runs
+from ns_mab_gym.figures.leaderboard import RankedAgent, RatePanel
+from ns_mab_gym.figures.learning import MODEL, REFERENCE, RIVAL, TUNED, FinalRegret
+from ns_mab_gym.figures.regret import Member, SurveyedAgent, Swept, WorldCurves
+from ns_mab_gym.figures.style import save, save_as, styled
 from ns_mab_gym.theory import Recommendation
 from ns_mab_gym.worlds import Abrupt, GeneralAbrupt, RandomWalk, Smooth
+
+from .made_results import made_card
+from .made_results import made_runs as runs
 
 ODD = r"γ, Ж, ש: $\frac{ 5$ & <b>"  # dollars that are no formula, letters of other alphabets, marks of other languages
 LONG = "a name that is much longer than anything that would fit above a panel or beside one, and still goes on"
 WALK = np.random.default_rng(5).normal(0, 3, (400, 50)).cumsum(axis=0)  # fifty arms, far outside of [0, 1]
+SCATTER = np.array([1.2, 1.3])
 TWO_ROUNDS = np.array([[0.2, 0.8], [0.9, 0.8]])
 WORLDS = {
     "two arms in two rounds": TWO_ROUNDS,
@@ -63,7 +43,6 @@ WORLDS = {
     "smooth": Smooth(horizon=1_000).means(),
     "random": RandomWalk(horizon=300, n_arms=12).means(1),
 }
-BERNOULLI = {name: means for name, means in WORLDS.items() if means.min() >= 0 and means.max() <= 1}
 
 
 def compared(means, windows, runs=3):
@@ -75,17 +54,10 @@ def compared(means, windows, runs=3):
     return SimpleNamespace(measured=played, best=windows[0], recommended=recommended, loss=0.25)
 
 
-def families(make_runs, sizes, horizon=1_000):
-    """One family per size; the first member of each has no window."""
-    return {
-        f"{ODD} {number}": [
-            Member(
-                f"α = {place}", make_runs(100 * place, horizon=horizon, window=10**place if place else None), place == 1
-            )
-            for place in range(size)
-        ]
-        for number, size in enumerate(sizes)
-    }
+def family(size, horizon=1_000):
+    """Agents of which the first has no window, and the second is tuned."""
+    played = [runs(100 * at, horizon=horizon, window=10**at if at else None) for at in range(size)]
+    return [Member(f"α = {at}", each, at == 1) for at, each in enumerate(played)]
 
 
 def swept(values, parameter="window", label="beta-swts", runs=4, scale=100.0, **marks):
@@ -97,126 +69,114 @@ def swept(values, parameter="window", label="beta-swts", runs=4, scale=100.0, **
 
 def scored(means, runs=3, alarms=4, seed=0):
     """The scorecard of runs with alarms at random: about four in each unless said otherwise."""
-    horizon, arms = means[0].shape if isinstance(means, list) else means.shape
-    rng = np.random.default_rng(seed)
-    logs = [np.zeros(count, ALARM) for count in rng.poisson(alarms, runs)]
-    for log in logs:
-        log["round"], log["arm"] = np.sort(rng.integers(1, horizon + 1, len(log))), rng.integers(-1, arms, len(log))
-    blank = np.zeros((runs, arms), np.int64)
-    played = Runs(
-        np.array([horizon]), np.zeros((runs, 1)), blank, blank, [(0, 0)] * runs, [{}] * runs, 0.0, alarms=logs
-    )
-    return scorecard(played, means)
+    (horizon, arms), rng = np.shape(means)[-2:], np.random.default_rng(seed)
+    logs = [np.sort(rng.integers(1, horizon + 1, count)) for count in rng.poisson(alarms, runs)]
+    return made_card(means, *(zip(log, rng.integers(-1, arms, len(log)), strict=True) for log in logs))
 
 
-# By the name of a function, examples by name: functions of ``make_runs`` that draw a figure.
+def curves(world, growth, agents):
+    """Agents whose regret grows by a factor from each to the next."""
+    return WorldCurves(world, {f"{ODD} {at}": runs(growth**at) for at in range(agents)})
+
+
+def rates(number):
+    """A panel whose agents are partly those of others."""
+    regrets = {f"{ODD} {at + number}": 2.0**at * np.arange(1, 4) for at in range(20)}
+    return RatePanel(f"{ODD} {number}", "step", [0.0005, 0.002, 0.008], regrets, {"random": np.full(3, np.nan)})
+
+
+# By the name of a function, examples by name: the arguments.
 EXAMPLES = {
     "regret_figure": {
-        "one agent, one run": lambda runs: regret_figure({"ts": runs(5, count=1)}, "one"),
-        "two rounds": lambda runs: regret_figure({"ts": runs(5, horizon=2), ODD: runs(4, horizon=2)}, ODD),
-        "one round": lambda runs: regret_figure({"ts": runs(5, horizon=1)}, "one round"),
-        "no regret at all": lambda runs: regret_figure({name: runs(0) for name in "abcde"}, "nobody regrets"),
-        "little regret": lambda runs: regret_figure({name: runs(1e-4) for name in "ab"}, "hardly any"),
-        "much regret": lambda runs: regret_figure({name: runs(1e9) for name in "ab"}, "a lot"),
-        "half without any": lambda runs: regret_figure({f"{at}": runs(100 * (at // 4)) for at in range(8)}, "zoom?"),
-        "zoomed, with notes": lambda runs: regret_figure(
-            {f"agent {at}": runs(10 * 2**at) for at in range(8)}, LONG, [200, 500], {"agent 3": LONG * 30, "x": "y"}
+        "one agent, one run": ({"ts": runs(5, count=1)}, "one"),
+        "two rounds": ({"ts": runs(5, horizon=2), ODD: runs(4, horizon=2)}, ODD),
+        "one round": ({"ts": runs(5, horizon=1)}, "one round"),
+        "no regret at all": ({name: runs(0) for name in "abcde"}, "nobody regrets"),
+        "little regret": ({name: runs(1e-4) for name in "ab"}, "hardly any"),
+        "much regret": ({name: runs(1e9) for name in "ab"}, "a lot"),
+        "half without any": ({f"{at}": runs(100 * (at // 4)) for at in range(8)}, "zoom?"),
+        "zoomed, with notes": (
+            {f"agent {at}": runs(10 * 2**at) for at in range(8)},
+            LONG,
+            [200, 500],
+            {"agent 3": LONG * 30, "x": "y"},
         ),
-        "fifty agents": lambda runs: regret_figure({f"{ODD} {at}": runs(10 + at) for at in range(50)}, "a crowd"),
-        "a long name": lambda runs: regret_figure({LONG: runs(10), "ts": runs(20)}, LONG),
+        "fifty agents": ({f"{ODD} {at}": runs(10 + at) for at in range(50)}, "a crowd"),
+        "a long name": ({LONG: runs(10), "_ts": runs(20)}, LONG),
     },
     "sensitivity_figure": {
-        "one member": lambda runs: sensitivity_figure(families(runs, [1]), "one"),
-        "two families": lambda runs: sensitivity_figure(families(runs, [6, 3]), ODD),
-        "five families, two rounds": lambda runs: sensitivity_figure(families(runs, [2] * 5, horizon=2), LONG),
+        "one member": ({ODD: family(1)}, "one"),
+        "two families": ({f"{ODD} {size}": family(size) for size in (6, 3)}, ODD),
+        "five families, two rounds": ({f"{ODD} {number}": family(2, horizon=2) for number in range(5)}, LONG),
     },
     "survey_figure": {
-        "one agent": lambda runs: survey_figure([SurveyedAgent("ts", np.array([5.0]), None, False)], "one"),
-        "no regret": lambda runs: survey_figure([SurveyedAgent(ODD, np.zeros(3), np.zeros(3), True)], ODD),
-        "fifty agents": lambda runs: survey_figure(
-            [
-                SurveyedAgent(f"{ODD} {at}", np.array([1.2, 1.3]) ** at, np.array([1.5, 1.6]) ** at, at % 4 == 0)
-                for at in range(50)
-            ],
+        "one agent": ([SurveyedAgent("ts", np.array([5.0]), None, False)], "one"),
+        "no regret": ([SurveyedAgent(ODD, np.zeros(3), np.zeros(3), True)], ODD),
+        "fifty agents": (
+            [SurveyedAgent(f"{ODD} {at}", SCATTER**at, (SCATTER + 0.3) ** at, at % 4 == 0) for at in range(50)],
             LONG,
         ),
     },
     "sweep_figure": {
-        "one value, one run": lambda runs: sweep_figure([swept([10], runs=1)], "one"),
-        "marks": lambda runs: sweep_figure([swept([10, 100, 1_000], tuned=2_942, recommended=300)], ODD),
-        "two families with marks close by": lambda runs: sweep_figure(
-            [swept([10, 100], tuned=50, recommended=51), swept([20, 90], label=ODD, tuned=49)], LONG
+        "one value, one run": ([swept([10], runs=1)], "one"),
+        "marks": ([swept([10, 100, 1_000], tuned=2_942, recommended=300)], ODD),
+        "two families with marks close by": (
+            [swept([10, 100], tuned=50, recommended=51), swept([20, 90], label=ODD, tuned=49)],
+            LONG,
         ),
-        "two parameters, fractions": lambda runs: sweep_figure(
-            [swept([0.9, 0.99, 0.999], "gamma", tuned=0.95), swept([0, 1, 2], "xi", label=LONG)], "a world"
+        "two parameters, fractions": (
+            [swept([0.9, 0.99, 0.999], "gamma", tuned=0.95), swept([0, 1, 2], "xi", label=LONG)],
+            "a world",
         ),
-        "no regret, and ten families": lambda runs: sweep_figure(
-            [swept([1, 10_000_000], label=f"{at}", scale=0.0) for at in range(10)], ODD
-        ),
+        "no regret, and ten families": ([swept([1, 10_000_000], label=f"{at}", scale=0.0) for at in range(10)], ODD),
     },
     "compare_figure": {
-        "one agent, one run, one round": lambda runs: compare_figure(
-            [WorldCurves("one", {"ts": runs(5, count=1, horizon=1)})]
-        ),
-        "three worlds": lambda runs: compare_figure(
-            [WorldCurves(f"{ODD} {at}", {"ts": runs(10), ODD: runs(12)}, [300]) for at in range(3)]
-        ),
-        "zoomed and not": lambda runs: compare_figure(
-            [
-                WorldCurves(LONG, {f"{at}": runs(2.0**at) for at in range(8)}),
-                WorldCurves("b", {"1": runs(3), LONG: runs(3)}),
-            ]
-        ),
-        "a crowd": lambda runs: compare_figure(
-            [WorldCurves(LONG, {f"{ODD} {at}": runs(1.2**at) for at in range(35)}), WorldCurves("b", {"none": runs(0)})]
-        ),
-        "a crowd without regret": lambda runs: compare_figure(
-            [WorldCurves("b", {f"{at}": runs(0) for at in range(12)})]
-        ),
-        "sweeps beside curves": lambda runs: compare_figure(
+        "one agent, one run, one round": ([WorldCurves("one", {"ts": runs(5, count=1, horizon=1)})],),
+        "three worlds": ([WorldCurves(f"{ODD} {at}", {"ts": runs(10), ODD: runs(12)}, [300]) for at in range(3)],),
+        "zoomed and not": ([curves(LONG, 2.0, 8), WorldCurves("b", {f"{ODD} 1": runs(3), LONG: runs(3)})],),
+        "a crowd": ([curves(LONG, 1.2, 35), WorldCurves("b", {"none": runs(0)})],),
+        "a crowd without regret": ([WorldCurves("b", {f"{at}": runs(0) for at in range(12)})],),
+        "sweeps beside curves": (
             [
                 WorldCurves("mixed", {"ts": runs(10)}, [], [swept([10, 100], tuned=50), swept([0.5, 0.6], "xi")]),
                 WorldCurves("alone", {}, [], [swept([10, 100])]),
-            ]
+            ],
         ),
     },
     "alarm_figure": {
-        "no alarm, no breakpoint": lambda runs: alarm_figure({"quiet": scored(WORLDS["constant"], alarms=0)}, "still"),
-        "one round": lambda runs: alarm_figure({"a": scored(WORLDS["one round"], runs=1)}, "one round"),
-        "two rounds": lambda runs: alarm_figure({ODD: scored(TWO_ROUNDS), "b": scored(TWO_ROUNDS, alarms=0)}, ODD),
-        "ten agents, fifty runs": lambda runs: alarm_figure(
-            {f"{ODD} {at}": scored(WORLDS["abrupt"], 50, at, at) for at in range(10)}, LONG
+        "no alarm, no breakpoint": ({"quiet": scored(WORLDS["constant"], alarms=0)}, "still"),
+        "one round": ({"a": scored(WORLDS["one round"], runs=1)}, "one round"),
+        "two rounds": ({ODD: scored(TWO_ROUNDS), "b": scored(TWO_ROUNDS, alarms=0)}, ODD),
+        "ten agents, fifty runs": ({f"{ODD} {at}": scored(WORLDS["abrupt"], 50, at, at) for at in range(10)}, LONG),
+        "a world of its own in each run": (
+            {LONG: scored([np.roll(WORLDS["abrupt"], 7 * run, axis=0) for run in range(200)], 200)},
+            "anew",
         ),
-        "a world of its own in each run": lambda runs: alarm_figure(
-            {LONG: scored([np.roll(WORLDS["abrupt"], 7 * run, axis=0) for run in range(200)], 200)}, "anew"
-        ),
-        "alarms in every round": lambda runs: alarm_figure({"a": scored(WORLDS["abrupt"], 3, 5_000)}, "never quiet"),
+        "alarms in every round": ({"a": scored(WORLDS["abrupt"], 3, 5_000)}, "never quiet"),
     },
-    "means_figure": {name: lambda runs, name=name: means_figure(WORLDS[name], f"{ODD}, {name}") for name in WORLDS},
+    "means_figure": {name: (means, f"{ODD}, {name}") for name, means in WORLDS.items()},
     "gallery_figure": {
-        "one world": lambda runs: gallery_figure({"two rounds": TWO_ROUNDS}),
-        "five worlds": lambda runs: gallery_figure(dict(itertools.islice(WORLDS.items(), 4)) | {LONG: WALK}),
-        "nine worlds": lambda runs: gallery_figure({f"{ODD} {at}": BERNOULLI["constant"] for at in range(9)}),
+        "one world": ({"two rounds": TWO_ROUNDS},),
+        "five worlds": (dict(itertools.islice(WORLDS.items(), 4)) | {LONG: WALK},),
+        "nine worlds": ({f"{ODD} {at}": WORLDS["constant"] for at in range(9)},),
     },
     "diagnosis_figure": {
         **{
-            name: lambda runs, means=means: diagnosis_figure(means, "gamma-swgts", names=_names(means))
+            name: {"means": means, "agent": "gamma-swgts", "names": [f"{ODD} {arm}" for arm in range(means.shape[1])]}
             for name, means in itertools.islice(WORLDS.items(), 5)
         },
-        "its windows, beta-swts": lambda runs: diagnosis_figure(WORLDS["abrupt"], windows=[1, 2, 5, 10, 999]),
+        "its windows, beta-swts": {"means": WORLDS["abrupt"], "windows": [1, 2, 5, 10, 999]},
     },
     "measured_figure": {
         **{
-            name: lambda runs, means=means: measured_figure(means, compared(means, sorted({1, len(means)})))
-            for name, means in itertools.islice(BERNOULLI.items(), 3)
+            name: (WORLDS[name], compared(WORLDS[name], sorted({1, len(WORLDS[name])})))
+            for name in ("two arms in two rounds", "one round", "constant")
         },
-        "one run": lambda runs: measured_figure(WORLDS["smooth"], compared(WORLDS["smooth"], [20, 90, 700], runs=1)),
+        "one run": (WORLDS["smooth"], compared(WORLDS["smooth"], [20, 90, 700], runs=1)),
     },
     "learned_regrets_figure": {
-        "no regret": lambda runs: learned_regrets_figure(
-            {"here": [FinalRegret("oracle", REFERENCE, 0.0, 0.0, 0.0)]}, "one"
-        ),
-        "many": lambda runs: learned_regrets_figure(
+        "no regret": ({"here": [FinalRegret("oracle", REFERENCE, 0.0, 0.0, 0.0)]}, "one"),
+        "many": (
             {
                 world: [
                     *(FinalRegret(f"{ODD} {at}", RIVAL, 5.0 + at, 4.0 + at, 6.0 + at) for at in range(8)),
@@ -232,22 +192,24 @@ EXAMPLES = {
         ),
     },
     "learning_figure": {
-        "one point": lambda runs: learning_figure(ODD, [(np.array([100]), np.array([5.0]))], {}),
-        "no regret": lambda runs: learning_figure("ppo", [(np.array([1, 2]), np.zeros(2))], {"oracle": 0.0}),
-        "many rivals": lambda runs: learning_figure(
-            "ppo", [(np.arange(1, 400), 1e6 / np.arange(1, 400))], {f"{ODD} {at}": 10.0 for at in range(30)}
+        "one point": (ODD, [(np.array([100]), np.array([5.0]))], {}),
+        "no regret": ("ppo", [(np.array([1, 2]), np.zeros(2))], {"oracle": 0.0}),
+        "many rivals": (
+            "ppo",
+            [(np.arange(1, 400), 1e6 / np.arange(1, 400))],
+            {f"{ODD} {at}": 10.0 for at in range(30)},
         ),
-        "many seeds": lambda runs: learning_figure(
-            LONG, [(np.arange(1, 40), seed + 1e3 / np.arange(1, 40)) for seed in range(9)], {"ts": 9.0, "random": 1e4}
+        "many seeds": (
+            LONG,
+            [(np.arange(1, 40), seed + 1e3 / np.arange(1, 40)) for seed in range(9)],
+            {"ts": 9.0, "random": 1e4},
         ),
     },
     "heatmap_figure": {
-        "one cell": lambda runs: heatmap_figure(["ts"], ["here"], np.ones((1, 1)), "one"),
-        "one agent": lambda runs: heatmap_figure(["ts"], [LONG] * 3, np.ones((1, 3)), "one", "xyz"),
-        "blanks": lambda runs: heatmap_figure(
-            [ODD, "b"], ["one", LONG], np.array([[1, np.nan], [1e9, 1.0]]), LONG, "xy"
-        ),
-        "many": lambda runs: heatmap_figure(
+        "one cell": (["ts"], ["here"], np.ones((1, 1)), "one"),
+        "one agent": (["ts"], [LONG] * 3, np.ones((1, 3)), "one", "xyz"),
+        "blanks": ([ODD, "b"], ["one", LONG], np.array([[1, np.nan], [1e9, 1.0]]), LONG, "xy"),
+        "many": (
             [f"{ODD} {at}" for at in range(12)],
             [f"{LONG} {at}" for at in range(9)],
             np.geomspace(1, 2e3, 108).reshape(12, 9),
@@ -255,48 +217,37 @@ EXAMPLES = {
         ),
     },
     "ranks_figure": {
-        "one agent": lambda runs: ranks_figure([RankedAgent(ODD, 1.0, 1.0, 1.0)], [], "one"),
-        "thirty agents": lambda runs: ranks_figure(
+        "one agent": ([RankedAgent(ODD, 1.0, 1.0, 1.0)], [], "one"),
+        "thirty agents": (
             [RankedAgent(f"{LONG} {at}", at, at - 3.0, at + 5.0) for at in range(1, 31)],
             [(at, at + 6) for at in range(24)],
             ODD,
         ),
     },
     "rates_figure": {
-        "one line": lambda runs: rates_figure([RatePanel("one", "changes", [1, 4], {"ts": np.ones(2)}, {})]),
-        "four panels": lambda runs: rates_figure(
-            [
-                RatePanel(
-                    f"{ODD} {panel}",
-                    "step",
-                    [0.0005, 0.002, 0.008],
-                    {f"{ODD} {at + panel}": 2.0**at * np.arange(1, 4) for at in range(20)},
-                    {"random": np.full(3, np.nan)},
-                )
-                for panel in range(4)
-            ]
-        ),
+        "one line": ([RatePanel("one", "changes", [1, 4], {"ts": np.ones(2)}, {})],),
+        "nothing": ([RatePanel("none", "changes", [1, 4], {"ts": np.full(2, np.nan)}, {})],),
+        "four panels": ([rates(number) for number in range(4)],),
     },
-    "learnable_figure": {
-        "as in the paper": lambda runs: learnable_figure(),
-        "one window": lambda runs: learnable_figure([1]),
-        "longer than a phase": lambda runs: learnable_figure([400, 999]),
-    },
-    "pseudophase_figure": {
-        "as in the paper": lambda runs: pseudophase_figure(),
-        "a window of one round": lambda runs: pseudophase_figure(1),
-        "longer than a phase": lambda runs: pseudophase_figure(400),
-    },
+    "learnable_figure": {"as in the paper": (), "one window": ([1],), "longer than a phase": ([400, 999],)},
+    "pseudophase_figure": {"as in the paper": (), "a window of one round": (1,), "longer than a phase": (400,)},
+}
+FIGURES = {
+    name: function
+    for each in pkgutil.iter_modules(figures.__path__)
+    for name, function in inspect.getmembers(importlib.import_module(f"{figures.__name__}.{each.name}"))
+    if name.endswith("_figure") and not name.startswith("_")
 }
 
 
 @pytest.fixture(
     scope="module", params=[(name, case) for name, cases in EXAMPLES.items() for case in cases], ids=": ".join
 )
-def draw(request, make_runs):
+def draw(request):
     """A function that draws one of the examples anew."""
     name, case = request.param
-    return lambda: EXAMPLES[name][case](make_runs)
+    given = EXAMPLES[name][case]
+    return lambda: FIGURES[name](**given) if isinstance(given, dict) else FIGURES[name](*given)
 
 
 @pytest.fixture(scope="module")
@@ -305,21 +256,8 @@ def figure(draw):
     return draw()
 
 
-def _names(means):
-    return [f"{ODD} {arm}" for arm in range(means.shape[1])]
-
-
 def test_every_figure_has_examples():
-    modules = [
-        importlib.import_module(f"{figures.__name__}.{each.name}") for each in pkgutil.iter_modules(figures.__path__)
-    ]
-    found = {
-        name
-        for module in modules
-        for name, function in inspect.getmembers(module, inspect.isfunction)
-        if name.endswith("_figure") and not name.startswith("_") and function.__module__ == module.__name__
-    }
-    assert found == set(EXAMPLES)
+    assert set(FIGURES) == set(EXAMPLES)
 
 
 def test_it_is_saved_whole_and_twice_the_same(figure, draw, tmp_path):
@@ -349,29 +287,16 @@ def _has_numbers(axis):
     return any(texts) and all(not text.strip("−0123456789.,e+") for text in texts)
 
 
-@pytest.fixture(scope="module")
-def boxes(figure):
-    """Every text of a figure that is drawn, with its box in pixels."""
+def test_its_texts_stay_on_the_sheet_and_do_not_overlap(figure, monkeypatch):
     drawn, draw_text = [], Text.draw
-
-    def note(text, renderer):
-        drawn.append(text)
-        draw_text(text, renderer)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Text, "draw", note)
+    monkeypatch.setattr(Text, "draw", lambda text, renderer: [drawn.append(text), draw_text(text, renderer)])
+    with styled():
         figure.draw_without_rendering()
-    seen = [text for text in drawn if text.get_visible() and text.get_text().strip()]
-    return [(text.get_text(), Text.get_window_extent(text).extents) for text in seen]  # without the dash to its line
-
-
-def test_its_texts_stay_on_the_sheet(figure, boxes):
+        seen = [text for text in drawn if text.get_visible() and text.get_text().strip()]
+        boxes = [(text.get_text(), Text.get_window_extent(text).extents) for text in seen]  # without dashes to lines
     for text, (left, bottom, right, top) in boxes:
         assert (left >= -1, bottom >= -1) == (True, True), text
         assert (right <= figure.bbox.width + 1, top <= figure.bbox.height + 1) == (True, True), text
-
-
-def test_its_texts_do_not_overlap(boxes):
     for (text, one), (other_text, other) in itertools.combinations(boxes, 2):
         across = min(one[2], other[2]) - max(one[0], other[0])
         upwards = min(one[3], other[3]) - max(one[1], other[1])

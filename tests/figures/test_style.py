@@ -13,20 +13,8 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from ns_mab_gym.figures.style import (
-    NUMBERS,
-    Label,
-    canvas,
-    line_style,
-    phase_name,
-    save,
-    save_as,
-    sequence,
-    shade_phases,
-    spread,
-    styled,
-    text_width,
-)
+from ns_mab_gym.figures import style
+from ns_mab_gym.figures.style import Sheet, save, save_as, spread, styled
 from ns_mab_gym.figures.worlds import means_figure
 from ns_mab_gym.worlds import Abrupt
 
@@ -36,23 +24,16 @@ def figure():
     return means_figure(Abrupt(horizon=500).means(), "a world")
 
 
-def test_a_png_holds_the_pixels_that_were_drawn(figure, tmp_path):
-    save_as(figure, tmp_path / "file.PNG")
+def test_a_png_holds_the_pixels_that_were_drawn_whatever_was_saved_before(figure, tmp_path):
+    for name in ("first.PNG", "between.svg", "last.png"):
+        save_as(figure, tmp_path / name)
     with styled():
         drawn = FigureCanvasAgg(figure)
         drawn.draw()
-    with Image.open(tmp_path / "file.PNG") as image:
-        image.verify()  # the sums of all parts
-    with Image.open(tmp_path / "file.PNG") as image:
-        assert image.info["dpi"] == pytest.approx((160, 160), abs=0.1)
-        np.testing.assert_array_equal(np.asarray(image), np.asarray(drawn.buffer_rgba()))
-
-
-def test_saving_leaves_a_figure_as_it_was(figure, tmp_path):
-    save_as(figure, tmp_path / "first.png")
-    save_as(figure, tmp_path / "between.svg")
-    save_as(figure, tmp_path / "last.png")
-    assert (tmp_path / "first.png").read_bytes() == (tmp_path / "last.png").read_bytes()
+    for name in ("first.PNG", "last.png"):
+        with Image.open(tmp_path / name) as image:
+            assert image.info["dpi"] == pytest.approx((160, 160), abs=0.1)
+            np.testing.assert_array_equal(np.asarray(image), np.asarray(drawn.buffer_rgba()))
 
 
 @pytest.mark.parametrize("name", ["figure.jpg", "figure"])
@@ -64,28 +45,27 @@ def test_other_kinds_of_files_are_refused(figure, tmp_path, name):
 
 def test_numbers_are_written_as_people_write_them():
     values = {15_000.0: "15,000", 0.1 + 0.2: "0.3", 0.0: "0", -2.5: "−2.5", 1e6: "1,000,000", 1e-4: "0.0001"}
-    assert {value: NUMBERS(value) for value in values} == values
+    assert {value: style.NUMBERS(value) for value in values} == values
 
 
 def test_sixteen_lines_can_be_distinct_names():
-    assert len({str(line_style(index)) for index in range(16)}) == 16
-    assert len(set(sequence(50))) == 50
+    assert len({str(style.line_style(index)) for index in range(16)}) == 16
+    assert len(set(style.sequence(50))) == 50
 
 
 def test_every_other_phase_is_shaded():
-    sheet = canvas(5, [3])
-    [[axes]] = sheet.rows
-    shade_phases(axes, [11, 31], 40)  # rounds 1 to 10, 11 to 30 and 31 to 40
+    [[axes]] = Sheet(5, [3]).rows
+    style.shade_phases(axes, [11, 31], 40)  # rounds 1 to 10, 11 to 30 and 31 to 40
     assert [(each.get_x(), each.get_x() + each.get_width()) for each in axes.patches] == [(0.5, 10.5), (30.5, 40.5)]
-    assert phase_name(10) == "ℱ₁₀"
 
 
 def test_panels_have_the_heights_asked_for_and_share_their_columns():
-    sheet = canvas(10, [0.5, 2.0, 1.0], [2, 2, 1])
-    for axes in (axes for row in sheet.rows for axes in row):
+    sheet = Sheet(10, [0.5, 2.0, 1.0], [2, 2, 1])
+    for axes in sheet.figure.axes:
         axes.set(xlabel="x", ylabel="y")
     sheet.rows[0][0].set_ylim(0, 1e9)  # long numbers
-    figure = sheet.settle({sheet.rows[1][0]: [Label("a long name beside the line", 0.5, "red")]}, ["a note"])
+    sheet.rows[1][0].plot([0, 1], label="a long name beside the line")
+    figure = sheet.settle(["a note"], "a heading")
     width, height = figure.get_size_inches()
     (first, second), (third, fourth), (alone,) = [[axes.get_position() for axes in row] for row in sheet.rows]
     tall = [box.height * height for box in (first, second, third, fourth, alone)]
@@ -96,10 +76,12 @@ def test_panels_have_the_heights_asked_for_and_share_their_columns():
     assert width == 10
 
 
-HEIGHTS = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12)
-
-
-@given(HEIGHTS, st.floats(0.1, 50), st.floats(-500, 0), st.integers(0, 2**32 - 1))
+@given(
+    st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12),
+    st.floats(0.1, 50),
+    st.floats(-500, 0),
+    st.integers(0, 2**32 - 1),
+)
 def test_spread_between_limits_is_the_nearest_of_all_arrangements(heights, gap, low, seed):
     high = low + gap * (len(heights) + 3)
     places = np.sort(spread(heights, gap, low, high))
@@ -119,22 +101,27 @@ def test_labels_that_have_no_room_keep_their_distance():
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_a_label_stands_where_its_line_ends(scale):
     with styled():
-        sheet = canvas(5, [3])
+        sheet = Sheet(5, [3])
         [[axes]] = sheet.rows
+        ends = {"inside": 200.0, "above": 5_000.0, "below": 0.5, "x" * 90 + "  14,465": 20.0, "_under": 30.0}
+        for text, value in ends.items():
+            axes.plot([1, 2, 3], [10, value, np.nan], color="red", label=text)
+        axes.plot([1, 2], [np.nan, np.nan], label="nowhere")
+        axes.plot([1, 2], [3, 4])  # without a name
         axes.set(yscale=scale, ylim=(1, 1_000))
-        ends = {"inside": 200.0, "above": 5_000.0, "below": 0.5, "x" * 90 + "  14,465": 20.0}
-        sheet.settle({axes: [Label(text, value, "red") for text, value in ends.items()]})
-    inside, above, below, long = axes.texts
+        sheet.settle()
+    inside, above, below, long, under = axes.texts
     end = axes.transAxes.inverted().transform(axes.transData.transform((0, 200.0)))[1]
     assert inside.xyann[1] == pytest.approx(end)
-    assert [text.get_text() for text in (inside, above, below)] == ["inside", "above ↑", "below ↓"]
+    assert [text.get_text() for text in (inside, above, below, under)] == ["inside", "above ↑", "below ↓", "_under"]
+    assert inside.get_color() == "red"
     assert (above.xyann[1], below.xyann[1]) == (1.0, 0.0)
     assert re.fullmatch(r"x+…x+  14,465", long.get_text())
-    assert text_width(long.get_text(), 8.5) <= 2.6
+    assert style.text_width(long.get_text(), 8.5) <= 2.6
 
 
 def test_no_global_state_is_used():
-    """Neither pyplot nor anything of the experiments is imported, and the settings of the user stay."""
+    """Neither pyplot nor anything of the studies is imported, and the settings of the user stay."""
     script = """
 import importlib, pkgutil, sys
 import matplotlib
@@ -144,7 +131,7 @@ for each in pkgutil.iter_modules(figures.__path__):
     importlib.import_module(f"{figures.__name__}.{each.name}")
 importlib.import_module("ns_mab_gym.figures.theory").learnable_figure()
 assert matplotlib.rcParams.copy() == before
-found = [name for name in sys.modules if name.startswith(("matplotlib.pyplot", "ns_mab_gym.experiments"))]
+found = [name for name in sys.modules if name.startswith(("matplotlib.pyplot", "ns_mab_gym.studies"))]
 assert not found, found
 """
     subprocess.run([sys.executable, "-c", script], check=True)
