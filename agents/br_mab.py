@@ -10,12 +10,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core import kernel
 from .core.arguments import fraction, positive, positive_int
-from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, helper, rule
-from .core.kernel import act as act_within
-from .core.kernel import forget as forget_within
-from .core.kernel import observe as observe_within
-from .core.kernel import watch as watch_within
+from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, forgotten, helper, rule
 from .core.knowledge import Knowledge, long_phases
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
@@ -49,14 +46,14 @@ def act(state: BRState, mask: BoolArray, rng: np.random.Generator) -> int:
     arm = warming(counts, clock, state.detector.warmup, mask)
     if arm < 0:
         arm = explored(state.explorer, mask, rng)
-    return arm if arm >= 0 else act_within(state.inner, mask, rng)
+    return arm if arm >= 0 else kernel.act(state.inner, mask, rng)
 
 
 def observe(state: BRState, arm: int, reward: float) -> None:
     """Take in the reward; beyond the warm-up look for a concept to take back; on an alarm store one and restart."""
-    observe_within(state.inner, arm, reward)
+    kernel.observe(state.inner, arm, reward)
     state.books[0, 0] += 1
-    alarm = watch_within(state.detector, arm, reward)
+    alarm = kernel.watch(state.detector, arm, reward)
     count = floor_within(state.detector.statistics[arm, COUNT], COUNTABLE)
     if state.recent.shape[1] > 0:
         state.recent[arm, (count - 1) % state.recent.shape[1]] = reward
@@ -105,23 +102,22 @@ def _restart(state: BRState, arm: int, count: int) -> None:
         state.concepts[arm, slot, 0] = window.pulls[arm] - kept
         state.concepts[arm, slot, 1] = max(0.0, window.sums[arm] - kept_sum)
     state.books[1 + arm, TAKEN] = 0
-    forget_within(state.inner, arm)
-    forget_within(state.detector, arm)
+    kernel.forget(state.inner, arm)
+    kernel.forget(state.detector, arm)
     window.pulls[arm] = kept
     window.sums[arm] = kept_sum
 
 
 def forget(state: BRState, arm: int) -> None:
     """Drop one arm and its concepts, or with ``ALL`` return to the first round."""
-    forget_within(state.inner, arm)
-    forget_within(state.detector, arm)
-    for i in range(state.recent.shape[0]):
-        if arm == ALL or i == arm:
-            for k in range(state.recent.shape[1]):
-                state.recent[i, k] = 0.0
-            for c in range(state.concepts.shape[1]):
-                state.concepts[i, c, 0] = state.concepts[i, c, 1] = 0.0
-            state.books[1 + i, STORED] = state.books[1 + i, TAKEN] = 0
+    kernel.forget(state.inner, arm)
+    kernel.forget(state.detector, arm)
+    for i in forgotten(arm, state.recent.shape[0]):
+        for k in range(state.recent.shape[1]):
+            state.recent[i, k] = 0.0
+        for c in range(state.concepts.shape[1]):
+            state.concepts[i, c, 0] = state.concepts[i, c, 1] = 0.0
+        state.books[1 + i, STORED] = state.books[1 + i, TAKEN] = 0
     if arm == ALL:
         forget_alarms(state.alarms)
         state.books[0, 0] = 0
@@ -195,17 +191,11 @@ class BRMAB(Agent):
     capacity: int = field(default=20, kw_only=True)
 
     def _check(self) -> None:
-        Cusum(self.threshold, self.warmup, self.epsilon)
         self.alpha = fraction("alpha", self.alpha)
-        self.history = positive_int("history", self.history, least=0)
-        if self.history > LONGEST:
-            raise ValueError(f"history must be at most {LONGEST}, got {self.history}; the authors keep ⌊h⌋ samples")
+        hint = "the authors keep ⌊h⌋ samples"
+        self.history = positive_int("history", self.history, least=0, most=LONGEST, hint=hint)
         self.margin = positive("margin", self.margin, allow_zero=True)
-        self.level = positive("level", self.level)
-        if not FINEST_LEVEL <= self.level < 0.5:
-            raise ValueError(
-                f"level must be below 0.5, and at least {FINEST_LEVEL:g}, got {self.level}; a common choice is 0.05"
-            )
+        self.level = positive("level", self.level, least=FINEST_LEVEL, below=0.5, hint="a common choice is 0.05")
         self.xi = positive("xi", self.xi)
         self.capacity = positive_int("capacity", self.capacity)
 

@@ -9,20 +9,9 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import choice, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, helper, inlined, rule
+from .core.kernel import BoolArray, FloatArray, forgotten, helper, inlined, rule
 from .core.protocol import Agent
-from .parts.memories import (
-    ROUNDS,
-    Discounted,
-    Recent,
-    check_discount,
-    discount,
-    forget_discounted,
-    forget_recent,
-    keep,
-    new_discounted,
-    new_recent,
-)
+from .parts import memories
 from .parts.races import beyond, chance_bound, expire, shelf_life
 
 COMBINATIONS = {"mean": 0, "min": 1, "max": 2}
@@ -33,8 +22,8 @@ UNKNOWN = -1.0  # stands for a sample that was not drawn
 class DSWTSState(NamedTuple):
     """The discounted memory, the last pulls, and bounds on the log normalisers of both posteriors of each arm."""
 
-    memory: Discounted
-    recent: Recent
+    memory: memories.Discounted
+    recent: memories.Recent
     bounds: FloatArray  # (2 K,) of the discounted posteriors, then of the windows; see ``agents/parts/races.py``
     gamma: float
     f: int  # one of COMBINATIONS
@@ -163,21 +152,20 @@ def _plain(
 def observe(state: DSWTSState, arm: int, reward: float) -> None:
     """Discount all arms, and add the round to both memories of the arm played."""
     k = state.recent.pulls.size
-    discount(state.memory, state.gamma, arm, reward)
-    keep(state.recent, arm, reward)
-    expire(state.bounds[:k], arm, state.memory.clock[ROUNDS], state.life)
+    memories.discount(state.memory, state.gamma, arm, reward)
+    memories.keep(state.recent, arm, reward)
+    expire(state.bounds[:k], arm, state.memory.clock[memories.ROUNDS], state.life)
     state.bounds[k + arm] = math.nan
 
 
 def forget(state: DSWTSState, arm: int) -> None:
     """Reset both posteriors of one arm, or with ``ALL`` of every arm, to the uniform one."""
     k = state.recent.pulls.size
-    forget_discounted(state.memory, arm)
-    forget_recent(state.recent, arm)
-    for i in range(k):
-        if arm == ALL or i == arm:
-            state.bounds[i] = math.nan
-            state.bounds[k + i] = math.nan
+    memories.forget_discounted(state.memory, arm)
+    memories.forget_recent(state.recent, arm)
+    for i in forgotten(arm, k):
+        state.bounds[i] = math.nan
+        state.bounds[k + i] = math.nan
 
 
 rule(DSWTSState, act, observe, forget)
@@ -223,7 +211,7 @@ class DSWTS(Agent):
     f: str = field(default="mean", kw_only=True)
 
     def _check(self) -> None:
-        self.gamma = check_discount(self.gamma)
+        self.gamma = memories.check_discount(self.gamma)
         if self.window is not None:
             hint = "it counts the pulls of each arm; None remembers all of them"
             self.window = positive_int("window", self.window, hint=hint)
@@ -231,7 +219,7 @@ class DSWTS(Agent):
 
     def _new_state(self) -> DSWTSState:
         k = self.n_arms
-        memory, recent = new_discounted(k), new_recent(k, self.window)
+        memory, recent = memories.new_discounted(k), memories.new_recent(k, self.window)
         return DSWTSState(
             memory, recent, np.full(2 * k, np.nan), self.gamma, COMBINATIONS[self.f], shelf_life(self.gamma)
         )

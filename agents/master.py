@@ -251,7 +251,7 @@ class Master(Agent):
 
     def _check(self) -> None:
         self.horizon = positive_int("horizon", self.horizon)
-        self.delta = fraction("delta", positive("delta", self.delta))
+        self.delta = fraction("delta", self.delta, allow_zero=False)
         if self.horizon / self.delta <= 1:
             raise ValueError(f"delta must lie below 1 where the horizon is 1, got {self.delta:g}; ln(T/delta) is 0")
         self.c = positive("c", self.c)

@@ -145,8 +145,7 @@ class Ser4(Agent):
     factor: float = field(default=2.0, kw_only=True)
 
     def _check(self) -> None:
-        positive("delta", self.delta)
-        self.delta = fraction("delta", self.delta)
+        self.delta = fraction("delta", self.delta, allow_zero=False)
         self.epsilon = positive("epsilon", self.epsilon, allow_zero=True)
         self.phi = fraction("phi", self.phi)
         self.factor = positive("factor", self.factor, hint="2 by Hoeffding's inequality")

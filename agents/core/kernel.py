@@ -172,6 +172,12 @@ def floor_within(x: float, most: float) -> int:
     return int(max(0.0, min(most, x)))  # in this order: NaN is neither below ``most`` nor above 0
 
 
+@inlined
+def forgotten(arm: int, n_arms: int) -> range:
+    """The arms that ``forget(state, arm)`` is about: this one, or with ``ALL`` every one."""
+    return range(n_arms) if arm == ALL else range(arm, arm + 1)
+
+
 def states_in(state: Any) -> Iterator[Any]:
     """The state itself and every named tuple nested in it, also within plain tuples."""
     if hasattr(state, "_fields"):

@@ -169,17 +169,3 @@ def test_forgetting_one_arm():
 def test_tuning(horizon, depth):
     agent = agents.make("active-ptw", 10, horizon)
     assert (agent.depth, agent.split) == (depth, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"depth": -1}, "depth must be an integer of at least 0, got -1; log2 of the number of rounds"),
-        ({"depth": 63}, "depth must be at most 62, got 63; log2 of the number of rounds"),
-        ({"split": 0}, "split must be a finite number above 0, got 0"),
-        ({"split": 1.0}, "split must lie between 0 and 1, both excluded, got 1.0"),
-    ],
-)
-def test_bad_parameters(parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("active-ptw", 3, 1_000, **parameters)

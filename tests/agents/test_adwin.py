@@ -92,21 +92,6 @@ def test_the_level_by_hand():
     assert agents.make("adr-ts", 10, delta=0.25).delta == 0.25
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value", "error", "words"),
-    [
-        ("delta", 1, ValueError, r"delta must lie between 0 and 1, both excluded, got 1; the source takes 1/T\^3"),
-        ("delta", 0, ValueError, r"delta must be a finite number above 0, got 0; the source takes 1/T\^3"),
-        ("cut", "hoefding", ValueError, r"unknown cut 'hoefding'; did you mean 'hoeffding'\?"),
-        ("every", -1, ValueError, "every must be a positive integer, got -1"),
-        ("per_row", 1, ValueError, "per_row must be an integer of at least 2, got 1"),
-    ],
-)
-def test_bad_parameters(parameter, value, error, words):
-    with pytest.raises(error, match=words):
-        agents.make("adr-ts", 3, 1_000, **{parameter: value})
-
-
 def test_adr_ts_forgets_everything_when_one_arm_changes():
     """ln(1/δ) = 9.21: after 150 ones √(9.21/300) + √(9.21/20) = 0.85 < 1 for ten zeros."""
     agent = agents.make("adr-ts", 3, delta=DELTA)

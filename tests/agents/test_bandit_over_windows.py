@@ -102,19 +102,3 @@ def test_one_way_to_write_the_base():
     for written in ("sw-ucb(xi=1.0)", " sw-ucb ( xi = 1 ) "):
         assert agents.BanditOverWindows(2, block=10, gamma=0.5, base=written).base == "sw-ucb(xi=1.0)"
     assert agents.BanditOverWindows(2, block=10, gamma=0.5, base="sw-ucb()").base == "sw-ucb"
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"block": 0}, r"block must be a positive integer, got 0; .*707"),
-        ({"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
-        ({"base": "ts"}, "unknown base 'ts'; choose one of 'sw-ucb', 'beta-swts'"),
-        ({"base": "sw-ucp"}, "unknown base 'sw-ucp'; did you mean 'sw-ucb'?"),
-        ({"base": "sw-ucb(xi=-1)"}, "xi must be a finite number above 0, got -1"),
-        ({"base": "sw-ucb(xi=1"}, "base must be a name, with options in brackets"),
-    ],
-)
-def test_bad_input(given, message):
-    with pytest.raises(ValueError, match=message):
-        agents.BanditOverWindows(K, **({"block": 10, "gamma": 0.5} | given))

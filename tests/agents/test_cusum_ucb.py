@@ -134,35 +134,3 @@ def test_tuning(name):
     assert informed.xi == 0.5
     assert agents.make("cusum-ucb", K, T).warmup == 200
     assert agents.make(name, 3, threshold=1.0, alpha=0.5, **({"history": 1} if name == "br-mab" else {})).alpha == 0.5
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "words"),
-    [
-        (
-            "cusum-ucb",
-            {"threshold": -1.0},
-            r"threshold must be a finite number of at least 0, got -1.0; .*ln",
-        ),
-        ("cusum-ucb", {"warmup": 0}, "warmup must be a positive integer, got 0"),
-        (
-            "cusum-ucb",
-            {"epsilon": -0.1},
-            "epsilon must be a finite number of at least 0, got -0.1; half of",
-        ),
-        ("cusum-ucb", {"alpha": 1.5}, r"alpha must lie in \[0, 1\], got 1.5"),
-        ("cusum-ucb", {"xi": 0}, "xi must be a finite number above 0, got 0"),
-        ("pht-ucb", {"epsilon": float("nan")}, "epsilon must be a finite number of at least 0, got nan"),
-        ("pht-ucb", {"alpha": -1}, "alpha must be a finite number of at least 0, got -1"),
-        ("pht-ucb", {"xi": -1}, "xi must be a finite number above 0, got -1"),
-    ],
-)
-def test_bad_input(name, given, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make(name, 3, 1_000, **given)
-
-
-@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "m-ucb", "br-mab"])
-def test_missing_knowledge_is_named(name):
-    with pytest.raises(agents.MissingKnowledgeError, match=r"which needs `horizon` \(T\)"):
-        agents.make(name, 3)

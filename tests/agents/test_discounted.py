@@ -17,7 +17,7 @@ from winning import agreement, winning_chances
 from ns_mab_gym import agents, theory, worlds
 from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.core.knowledge import blind_discount
-from ns_mab_gym.agents.parts.memories import FAINT, check_discount
+from ns_mab_gym.agents.parts.memories import FAINT
 
 
 @settings(deadline=None, max_examples=60)
@@ -136,41 +136,6 @@ def test_ds_ts_takes_the_scale_that_it_is_told():
     assert agents.make("ds-ts", K, T).scale == 0.5
     assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0)).scale == 2.0
     assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0), scale=0.1).scale == 0.1
-
-
-@pytest.mark.parametrize(
-    ("gamma", "words"),
-    [
-        (0, "gamma must be a finite number above 0, got 0; 1 forgets nothing"),
-        (-0.1, "gamma must be a finite number above 0, got -0.1; 1 forgets"),
-        (1.01, r"gamma must lie in \[0, 1\], got 1.01; 1 forgets nothing, and 1 - 1/\(4\*sqrt\(T\)\)"),
-        (math.nan, "gamma must be a finite number above 0, got nan"),
-    ],
-)
-def test_bad_discounts(gamma, words):
-    with pytest.raises(ValueError, match=words):
-        check_discount(gamma)
-
-
-@pytest.mark.parametrize("name", DISCOUNTING)
-def test_every_discount_is_checked(name):
-    with pytest.raises(ValueError, match="gamma must be a finite number above 0, got 0; 1 forgets nothing"):
-        agents.make(name, 3, 1_000, gamma=0)
-
-
-def test_other_bad_input():
-    with pytest.raises(ValueError, match="xi must be a finite number above 0, got 0"):
-        agents.make("d-ucb", 3, 1_000, xi=0)
-    with pytest.raises(ValueError, match=r"scale must be a finite number above 0, got -1; rewards in \[0, 1\]"):
-        agents.make("ds-ts", 3, 1_000, scale=-1)
-    with pytest.raises(ValueError, match=r"scale must lie between 1e-100 and 1e\+30 in size, got 1e-320; rewards in"):
-        agents.make("ds-ts", 3, 1_000, scale=1e-320)
-    agent = agents.make("ds-ts", 3, 1_000, scale=1e-100)
-    for _ in range(50):
-        agent.observe(agent.act(), 0.5)
-    for name in ("d-ucb", "d-ts", "ds-ts"):
-        with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
-            agents.make(name, 3)
 
 
 Floats = npt.NDArray[np.float64]

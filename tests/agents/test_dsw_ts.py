@@ -145,16 +145,3 @@ def test_defaults():
     for horizon in (1, 2, 50, 50_000, 10**6):
         agent = agents.make("dsw-ts", 10, horizon)
         assert (agent.gamma, agent.window, agent.f) == (0.999, 500, "mean")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"window": 0}, "window must be a positive integer, got 0; it counts the pulls of each arm; None"),
-        ({"f": "median"}, "unknown f 'median'; did you mean 'mean'"),
-        ({"f": 3}, "unknown f 3; choose one of 'mean', 'min', 'max'"),
-    ],
-)
-def test_bad_input(parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("dsw-ts", 3, **parameters)

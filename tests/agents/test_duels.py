@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.sw_lb_sda import DUE, _duel
 
 
@@ -193,17 +193,3 @@ def test_tuning():
     assert state.explore == pytest.approx(7.98684 ** (1 / 3), abs=1e-5)
     assert state.few == pytest.approx(63.79, abs=0.01)
     assert state.patience == 574
-    with pytest.raises(MissingKnowledgeError, match=r"sw-lb-sda .* needs `horizon` \(T\)"):
-        agents.make("sw-lb-sda", 10)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"window": 0}, "window must be a positive integer, got 0; the paper suggests"),
-        ({"window": 10, "exponent": 0.0}, "exponent must be a finite number above 0, got 0.0; the authors take 1/3"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        agents.SWLBSDA(3, **parameters)

@@ -169,25 +169,3 @@ def test_exp3s_is_blind_to_breakpoints_where_means_drift():
     assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=3_125)).gamma == 1.0
     known = Knowledge(breakpoints=50_000, switches=3)
     assert agents.make("exp3s", 10, 50_000, knowledge=known).gamma == pytest.approx(0.080162, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "words"),
-    [
-        ("exp3", {"gamma": 0}, "gamma must be a finite number above 0, got 0"),
-        ("exp3", {"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
-        ("exp3s", {"gamma": 0, "alpha": 0.1}, "gamma must be a finite number above 0, got 0"),
-        ("exp3s", {"gamma": 2, "alpha": 0.1}, r"gamma must lie in \[0, 1\], got 2"),
-        ("exp3s", {"alpha": 0}, "alpha must be a finite number above 0, got 0; the source takes 1/T; .* use exp3"),
-        ("exp3s", {"alpha": 1.5}, r"alpha must lie in \[0, 1\], got 1.5; the source takes 1/T"),
-    ],
-)
-def test_bad_input(name, parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make(name, 3, 1_000, **parameters)
-
-
-@pytest.mark.parametrize("name", ["exp3", "exp3s"])
-def test_missing_knowledge(name):
-    with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
-        agents.make(name, 3)

@@ -124,17 +124,3 @@ def test_the_tuning_by_hand():
     assert agents.make("glr-klucb", 10, 50_000, rate=0.5, delta=0.25, splits=3).parameters.items() >= {
         ("rate", 0.5), ("delta", 0.25), ("splits", 3),
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["glr-klucb", "glr-ts"])
-@pytest.mark.parametrize(
-    ("parameter", "value", "error", "words"),
-    [
-        ("restart", "locl", ValueError, r"unknown restart 'locl'; did you mean 'local'\?"),
-        ("rate", 1.5, ValueError, r"rate must lie in \[0, 1\], got 1.5"),
-        ("rate", -0.1, ValueError, "rate must be a finite number of at least 0, got -0.1"),
-    ],
-)
-def test_bad_parameters(name, parameter, value, error, words):
-    with pytest.raises(error, match=words):
-        agents.make(name, 3, 1_000, **{parameter: value})

@@ -39,7 +39,7 @@ def test_the_test_from_the_full_history(w, law):
         assert watch(state, arm, x) == alarm
         if len(histories[arm]) >= w:
             newer, older = sum(histories[arm][-w:][w // 2 :]), sum(histories[arm][-w:][: w // 2])
-            np.testing.assert_allclose(state.memory[arm, 1:3], [older, newer], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(state.statistics[arm, 1:3], [older, newer], rtol=0, atol=1e-12)
         if alarm:
             alarms += 1
             histories[arm] = []
@@ -61,10 +61,10 @@ def test_the_sums_do_not_drift():
     """
     state = Halves(1e9, samples=6).new_state(1)
     watch_many(state, np.array([1e16, *[0.1] * 17]))
-    np.testing.assert_allclose(state.memory[0, 1:3], [0.3, 0.3], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(state.statistics[0, 1:3], [0.3, 0.3], rtol=0, atol=1e-12)
     rewards = np.random.default_rng(3).random(50_003) ** 9
     assert watch_many(state, rewards) == 0
-    np.testing.assert_allclose(state.memory[0, 1:3], [rewards[-6:-3].sum(), rewards[-3:].sum()], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(state.statistics[0, 1:3], [rewards[-6:-3].sum(), rewards[-3:].sum()], rtol=0, atol=1e-12)
 
 
 def reference(n_arms: int, w: int, b: float, gamma: float, agent: agents.Agent, rounds: int) -> list[int]:
@@ -118,19 +118,3 @@ def test_tuning():
     assert wide.gamma == pytest.approx(math.sqrt(10 * 3 * math.sqrt(800) / 100_000))
     assert agents.make("m-ucb", K, 100).gamma == 1.0
     assert agents.make("m-ucb", 3, threshold=1.0, gamma=0.5).gamma == 0.5
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"samples": 7}, "samples must be even, as it is cut into halves, got 7; take 8"),
-        ({"samples": 0}, "samples must be an integer of at least 2, got 0; it is cut into halves"),
-        ({"samples": 7, "threshold": 3.0}, "samples must be even"),
-        ({"threshold": -1}, r"threshold must be a finite number of at least 0, got -1"),
-        ({"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
-        ({"xi": 0}, "xi must be a finite number above 0, got 0"),
-    ],
-)
-def test_bad_input(given, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("m-ucb", 3, 1_000, **given)

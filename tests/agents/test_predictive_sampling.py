@@ -116,26 +116,6 @@ def test_the_noise_is_the_scale_of_the_rewards():
     assert agents.make("predictive-sampling", 3, phi=0.5).drift == 0.25
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"phi": 1.0}, "phi must be at least 0.000001 and below 1, got 1.0; for means that stay use ts"),
-        ({"phi": 0.0}, "phi must be a finite number above 0, got 0.0"),
-        ({"phi": (0.5, 0.5)}, "phi must be one number or 3 of them, one per arm, got 2"),
-        ({"phi": (0.5, 0.5, 2)}, "phi must be at least 0.000001 and below 1, got 2"),
-        ({"phi": 0.5, "mean": math.nan}, "mean must be a finite number, got nan"),
-        ({"phi": 0.5, "drift": 0.0}, "drift must be a finite number above 0, got 0.0; it is the standard"),
-        ({"phi": 0.5, "drift": 1e-80}, "drift must be at least 1e-70, .* got 1e-80; it is the standard"),
-        ({"phi": 0.5, "drift": (1, 1, 1e-80)}, "drift must be at least 1e-70, .* got 1e-80"),
-        ({"phi": 0.5, "noise": -1}, "noise must be a finite number of at least 0, got -1; it is the stan"),
-        ({"variance": "prior"}, "unknown variance 'prior'; did you mean 'p"),
-    ],
-)
-def test_bad_parameters(parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("predictive-sampling", 3, 1_000, **parameters)
-
-
 def test_parameters_for_each_arm_are_saved_and_cloned():
     agent = told(make(), 20)
     other = agent.clone()

@@ -169,32 +169,6 @@ def test_calls_that_cannot_be_read(text):
         agents.make("restarting", K, 100, base=text)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "words"),
-    [
-        ({"base": 3}, TypeError, "base must be a name, with options in brackets .*, got 3"),
-        ({"base": "tss"}, ValueError, r"unknown agent 'tss'; did you mean 'ts'\?"),
-        ({"base": "random"}, ValueError, "base 'random' cannot forget; take an agent that learns, such as 'ts'"),
-        ({"base": "glr-ts"}, ValueError, "base 'glr-ts' has a detector already; take an agent without one"),
-        ({"base": "restarting"}, ValueError, "base 'restarting' has a detector already"),
-        ({"base": "kl-ucb(d=0)"}, TypeError, "base 'kl-ucb' has no parameter 'd'; .*it takes c"),
-        ({"base": "kl-ucb(c=-1)"}, ValueError, "c must be a finite number of at least 0, got -1"),
-        ({"detector": "glrr"}, ValueError, r"unknown detector 'glrr'; did you mean 'glr'\?"),
-        ({"detector": "glr(delta=2)"}, ValueError, "delta must lie between 0 and 1, both excluded, got 2"),
-        ({"detector": "glr(window=2)"}, TypeError, "detector 'glr' has no parameter 'window'; it takes delta, factor"),
-        ({"restart": "everything"}, ValueError, "unknown restart 'everything'; choose one of 'local', 'global'"),
-        ({"exploration": "turns"}, ValueError, "unknown exploration 'turns'"),
-        ({"rate": -1}, ValueError, "rate must be a finite number of at least 0, got -1"),
-        ({"rate": 2}, ValueError, r"rate must lie in \[0, 1\], got 2"),
-        ({"counting": "arms"}, ValueError, r"unknown counting 'arms'; did you mean 'arm'\?"),
-        ({"counting": "arm"}, ValueError, "base 'ts' has no index that counts 'arm'; leave counting at 'rounds'"),
-    ],
-)
-def test_bad_parameters(parameters, error, words):
-    with pytest.raises(error, match=words):
-        agents.make("restarting", K, 100, **parameters)
-
-
 def test_what_is_missing_without_a_horizon():
     words = (
         r"detector 'cusum' needs threshold; give it as in 'cusum\(threshold=…\)', or let ns_mab_gym.agents.make tune"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import agents, simulate, worlds
-from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.parts.memories import append, forget_samples, new_samples
 
 K = 3
@@ -101,26 +101,6 @@ def test_tuning():
     assert (blind.epsilon, blind.alpha, blind.sigma, blind.horizon) == (0.25, 4.0, 0.5, 50_000)
     told = agents.make("r-less-ucb", 10, 50_000, knowledge=Knowledge(subgaussian=0.1, breakpoints=3))
     assert told.sigma == 0.1
-    with pytest.raises(MissingKnowledgeError, match=r"r-less-ucb .* needs `horizon` \(T\)"):
-        agents.make("r-less-ucb", 10)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"epsilon": 0.5},
-            "epsilon must be below 1/2, got 0.5; two blocks of that share must fit; the source takes 1/4",
-        ),
-        ({"epsilon": 0.0}, "epsilon must be a finite number above 0, got 0.0; two blocks"),
-        ({"alpha": 0.0}, "alpha must be a finite number above 0"),
-        ({"sigma": -1.0}, "sigma must be a finite number above 0, got -1.0; 1/2 for rewards"),
-        ({"horizon": 0}, "horizon must be a positive integer, got 0"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make("r-less-ucb", 3, **({"horizon": 10} | parameters))
 
 
 FULL = (

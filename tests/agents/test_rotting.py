@@ -12,7 +12,7 @@ import pytest
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
-from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.rotting import windows_of
 from ns_mab_gym.envs import NSBanditEnv
 
@@ -220,31 +220,6 @@ def test_tuning(name, alpha):
     told = agents.make(name, 10, 50_000, knowledge=Knowledge(subgaussian=2.0, breakpoints=7))
     assert (told.alpha, told.sigma) == (alpha, 2.0)
     assert agents.make(name, 10, grid="geometric").horizon is None
-    with pytest.raises(MissingKnowledgeError, match=rf"{name} .* needs `horizon` \(T\)"):
-        agents.make(name, 10)
-
-
-@every_rotting_agent
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"alpha": 0.0}, "alpha must be a finite number above 0, got 0.0"),
-        ({"sigma": -1.0}, r"sigma must be a finite number above 0, got -1.0; 1/2 for rewards in \[0, 1\]"),
-        ({"grid": "geometrical"}, "unknown grid 'geometrical'; did you mean 'geometric'?"),
-        ({"ratio": 1.0}, "ratio must be at least 1.01, got 1.0; the sources take 2; for every window, choose grid="),
-        ({"horizon": 0}, "horizon must be a positive integer, got 0; grid='geometric' needs none"),
-        ({"grid": "geometric", "horizon": -1}, "horizon must be a positive integer, got -1"),
-    ],
-)
-def test_bad_parameters(name, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        agents.kind(name)(3, **({"horizon": 10} | parameters))
-
-
-@every_rotting_agent
-def test_the_exact_form_says_that_it_needs_a_horizon(name):
-    with pytest.raises(TypeError, match="horizon must be a positive integer, got None; grid='geometric' needs none"):
-        agents.kind(name)(3)
 
 
 @every_rotting_agent

@@ -263,17 +263,3 @@ def test_tuning(known, hazard):
     assert agent.hazard == pytest.approx(hazard, rel=1e-15)
     assert (agent.hypotheses, agent.restart) == (100, "global")
     assert agents.make("switching-ts", 10, hazard=0.25, knowledge=Knowledge(**known)).hazard == 0.25
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"hazard": -0.1}, "hazard must be a finite number of at least 0, got -0.1; the number of changes"),
-        ({"hazard": 1.5}, r"hazard must lie in \[0, 1\], got 1.5; the number of changes per round, 0.001"),
-        ({"hypotheses": 0}, "hypotheses must be a positive integer, got 0"),
-        ({"restart": "globally"}, r"unknown restart 'globally'; did you mean 'global'\?"),
-    ],
-)
-def test_bad_parameters(parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("switching-ts", 3, 1_000, **parameters)

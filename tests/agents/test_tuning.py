@@ -12,6 +12,13 @@ from ns_mab_gym import agents, theory, worlds
 from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
 
 T, K = 50_000, 10
+KNOW_THE_WORLD = ("oracle", "oracle-restart")
+NEED_THE_HORIZON = (
+    "beta-swts", "gamma-swgts", "sw-ucb", "sw-lb-sda", "exp3", "exp3s", "d-ucb", "d-ts", "ds-ts", "r-less-ucb",
+    "raw-ucb", "fewa", "cusum-ucb", "pht-ucb", "m-ucb", "br-mab", "glr-klucb", "adr-ts", "active-ptw",
+    "predictive-sampling", "master", "bandit-over-windows",
+)  # fmt: skip
+TESTS = {"m-ucb": "a test of two halves", "br-mab": "a CUSUM test", "glr-klucb": "glr", "adr-ts": "adwin"}
 
 
 @pytest.fixture(scope="module")
@@ -144,16 +151,16 @@ def test_what_describe_knows_is_enough_for_every_agent(name):
     ("name", "known", "missing"),
     [
         ("beta-swts", {}, r"`n_arms` \(K\)"),
-        ("beta-swts", {"n_arms": K}, r"`horizon` \(T\)"),
         ("rexp3", {"n_arms": K}, r"`horizon` \(T\) and `variation` \(V_T, the total variation of the means\)"),
         ("rexp3", {"n_arms": K, "horizon": T}, r"`variation` \(V_T, the total variation of the means\)"),
         ("ser4", {"n_arms": K, "horizon": T}, r"`switches` \(the number of changes of the best arm\)"),
-        ("oracle", {"n_arms": K, "horizon": T}, r"`means` \(the \(T, K\) matrix of means\)"),
+        *((name, {"n_arms": K, "horizon": T}, r"`means` \(the \(T, K\) matrix of means\)") for name in KNOW_THE_WORLD),
+        *((name, {"n_arms": K}, r"`horizon` \(T\)") for name in NEED_THE_HORIZON),
     ],
 )
 def test_missing_knowledge_is_named(name, known, missing):
     words = (
-        rf"^{name} is tuned by its paper's formula, which needs {missing}; give that, or pass "
+        rf"^{TESTS.get(name, name)} is tuned by its paper's formula, which needs {missing}; give that, or pass "
         r"knowledge=ns_mab_gym.theory.describe\(means\), or set the agent's own parameters$"
     )
     with pytest.raises(MissingKnowledgeError, match=words):
