@@ -38,6 +38,15 @@ class Detector(Protocol):
         """The state before the first round, tied to its functions by :func:`ns_mab_gym.agents.detection`."""
 
 
+class Parts(NamedTuple):
+    """The parts of an active agent."""
+
+    inner: Any  # the state of the agent within
+    detector: Detector
+    exploration: Exploration
+    restart: str  # "local" or "global"
+
+
 class ActiveState(NamedTuple):
     """The agent within, the detector, the exploration, and the alarms so far."""
 
@@ -86,8 +95,12 @@ rule(ActiveState, act_or_explore, observe_and_watch, forget_both)
 class ActiveAgent(Agent):
     """An agent made of parts: subclasses say which."""
 
-    def _made_of(self, inner: Any, detector: Detector, exploration: Exploration, restart: str) -> ActiveState:
-        """The state of the agent within, a detector and exploration around it, and "local" or "global" restarts."""
+    @abstractmethod
+    def _parts(self) -> Parts:
+        """The agent within, the detector, the exploration and the kind of restart."""
+
+    def _new_state(self) -> ActiveState:
+        inner, detector, exploration, restart = self._parts()
         everything = choice("restart", restart, RESTARTS) == "global"
         watching, explorer, rounds = detector.new_state(self.n_arms), exploration.new_state(), np.zeros(1, np.int64)
         return ActiveState(inner, watching, explorer, new_alarms(), rounds, self.n_arms, everything)
@@ -119,9 +132,9 @@ class MonitoredUCB(ActiveAgent):
         self.alpha = fraction("alpha", self.alpha)
         self.xi = positive("xi", self.xi)
 
-    def _new_state(self) -> ActiveState:
+    def _parts(self) -> Parts:
         inner = new_ucb1_state(self.n_arms, self.xi, "samples")
-        return self._made_of(inner, self._test(), Exploration("uniform", self.alpha), restart="local")
+        return Parts(inner, self._test(), Exploration("uniform", self.alpha), restart="local")
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,9 +189,9 @@ class CUSUMUCB(MonitoredUCB):
     def _test(self) -> Cusum:
         return Cusum(self.threshold, self.warmup, self.epsilon)
 
-    def _new_state(self) -> ActiveState:
-        state = super()._new_state()
-        return state._replace(inner=WarmedState(state.inner, self.warmup)) if self.forced_warmup else state
+    def _parts(self) -> Parts:
+        parts = super()._parts()
+        return parts._replace(inner=WarmedState(parts.inner, self.warmup)) if self.forced_warmup else parts
 
 
 @dataclass(eq=False)
@@ -266,9 +279,9 @@ class MUCB(ActiveAgent):
         self.gamma = fraction("gamma", self.gamma)
         self.xi = positive("xi", self.xi)
 
-    def _new_state(self) -> ActiveState:
+    def _parts(self) -> Parts:
         inner, detector = new_ucb1_state(self.n_arms, self.xi, "rounds"), Halves(self.threshold, self.samples)
-        return self._made_of(inner, detector, Exploration("in turn", self.gamma), restart="global")
+        return Parts(inner, detector, Exploration("in turn", self.gamma), restart="global")
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -313,10 +326,10 @@ class MonitoredByGLR(ActiveAgent):
     def _check(self) -> None:
         self.rate = fraction("rate", self.rate)
 
-    def _new_state(self) -> ActiveState:
+    def _parts(self) -> Parts:
         detector = GLR(self.delta, self.factor, self.every, self.splits, self.memory)
         exploration = Exploration("in turn", self.rate, growing=self.growing, since_restart=False)
-        return self._made_of(self._inner(), detector, exploration, self.restart)
+        return Parts(self._inner(), detector, exploration, self.restart)
 
 
 @dataclass(eq=False)
@@ -462,9 +475,9 @@ class ADRTS(ActiveAgent):
     every: int = field(default=10, kw_only=True)
     per_row: int = field(default=5, kw_only=True)
 
-    def _new_state(self) -> ActiveState:
+    def _parts(self) -> Parts:
         detector = ADWIN(self.delta, self.cut, self.every, self.per_row)
-        return self._made_of(new_beta_state(self.n_arms, None), detector, Exploration("none"), restart="global")
+        return Parts(new_beta_state(self.n_arms, None), detector, Exploration("none"), restart="global")
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -584,13 +597,13 @@ class Restarting(ActiveAgent):
         mask, delay = self._within.handles_mask, self._within.handles_delay
         vars(self).update(accepts=accepts, handles_mask=mask, handles_delay=delay)
 
-    def _new_state(self) -> ActiveState:
+    def _parts(self) -> Parts:
         self._within.reset()
         inner, since_restart = self._within.state, self.exploration == "diminishing"
         if self.counting != "rounds":
             inner = inner._replace(counting=COUNTING[self.counting])
         exploration = Exploration(self.exploration, self.rate, growing=self.growing, since_restart=since_restart)
-        return self._made_of(inner, self._detector, exploration, self.restart)
+        return Parts(inner, self._detector, exploration, self.restart)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:

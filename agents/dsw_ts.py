@@ -39,7 +39,11 @@ def act(state: DSWTSState, mask: BoolArray, rng: np.random.Generator) -> int:
     k, f, bounds = mask.size, state.f, state.bounds
     n, s = state.memory.pulls, state.memory.sums
     m, r = state.recent.pulls, state.recent.sums
-    first = _leader(n, s, m, r, mask)
+    first, highest = -1, -1.0  # the arm with the largest sum of its two posterior means
+    for i in range(k):
+        mean = (s[i] + 1.0) / (n[i] + 2.0) + (r[i] + 1.0) / (m[i] + 2.0)
+        if mean > highest and mask[i]:
+            first, highest = i, mean
     arm, x = first, _combined(f, _sample(n, s, first, rng), _sample(m, r, first, rng))
     if x <= 0.0 or x >= 1.0:
         return _plain(n, s, m, r, f, mask, rng)  # the logarithms below would be infinite
@@ -122,17 +126,6 @@ def _sample_up_to(x: float, pulls: FloatArray, sums: FloatArray, i: int, rng: np
     while sample > x:
         sample = _sample(pulls, sums, i, rng)
     return sample
-
-
-@inlined
-def _leader(n: FloatArray, s: FloatArray, m: FloatArray, r: FloatArray, mask: BoolArray) -> int:
-    """The first available arm with the largest sum of its two posterior means."""
-    arm, highest = -1, -1.0
-    for i in range(mask.size):
-        mean = (s[i] + 1.0) / (n[i] + 2.0) + (r[i] + 1.0) / (m[i] + 2.0)
-        if mean > highest and mask[i]:
-            arm, highest = i, mean
-    return arm
 
 
 @helper

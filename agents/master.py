@@ -114,7 +114,14 @@ def observe(state: MasterState, arm: int, reward: float) -> None:
     clock[ROUNDS] += 1
     clock[SINCE] += 1
     clock[ACTIVE] = NONE
-    failed = _first_test(state)
+    failed = False
+    for m in range(clock[ORDER] + 1):  # the first test: an instance that ends now had a mean of R ≥ U + 9 ρ̂(2^m)
+        if clock[SINCE] % (1 << m) != 0:
+            break
+        if running[m] == 1:
+            better = (levels[REWARDS] - state.before[m]) / (1 << m) - levels[LOWEST]
+            levels[FIRST] = max(levels[FIRST], better)
+            failed |= bool(better >= 9.0 * state.inflation * state.rates[m])
     worse = (levels[PREDICTED] - levels[REWARDS]) / clock[SINCE]  # the second test: mean of g̃ − R ≥ 3 ρ̂
     levels[SECOND] = max(levels[SECOND], worse)
     failed |= bool(worse >= 3.0 * state.inflation * regret_rate(state.complexity, clock[SINCE]))
@@ -138,20 +145,6 @@ def _uncalled(state: MasterState) -> int:
     everything = np.ones(pulls.shape[1], np.bool_)
     state.levels[NOW] = min(1.0, _best_index(pulls, state.sums, m, state.width, everything)[1])
     return m
-
-
-@inlined
-def _first_test(state: MasterState) -> bool:
-    """The first test: an instance that ends now was better than the block promised, mean of R ≥ U + 9 ρ̂(2^m)."""
-    clock, levels, failed = state.clock, state.levels, False
-    for m in range(clock[ORDER] + 1):
-        if clock[SINCE] % (1 << m) != 0:
-            break
-        if state.running[m] == 1:
-            statistic = (levels[REWARDS] - state.before[m]) / (1 << m) - levels[LOWEST]
-            levels[FIRST] = max(levels[FIRST], statistic)
-            failed |= statistic >= 9.0 * state.inflation * state.rates[m]
-    return failed
 
 
 @helper

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from index_rules import kl_index
 
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import ALL, act, forget, observe
@@ -17,20 +18,6 @@ from ns_mab_gym.agents.parts.indices import COUNTING
 from ns_mab_gym.agents.sw_ucb import new_ucb1_state
 
 K = 3
-
-
-def divergence(p: float, q: float) -> float:
-    inside = p * math.log(p / q) if p > 0 else 0.0
-    return inside + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0)
-
-
-def kl_index(mean: float, n: int, log_t: float) -> float:
-    """max{q : n d(mean, q) ≤ ln t}, by bisection."""
-    low, high = mean, 1.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if middle < 1 and n * divergence(mean, middle) <= log_t else (low, middle)
-    return low
 
 
 class Histories:
@@ -54,7 +41,7 @@ class Histories:
             mine = self.samples(arm)
             mean, log_t = math.fsum(mine) / len(mine), self.log_t(arm, counting)
             bonus = math.sqrt(2.0 * log_t / len(mine))
-            found.append(mean + bonus if index == "ucb" else kl_index(mean, len(mine), log_t))
+            found.append(mean + bonus if index == "ucb" else kl_index(len(mine), math.fsum(mine), log_t))
         return found
 
 

@@ -14,6 +14,8 @@ from ns_mab_gym.agents.detecting import DETECTORS
 from ns_mab_gym.agents.parts.alarms import alarms_in
 
 K = 3
+KL = {"base": "kl-ucb(c=0)", "growing": True}
+UCB = {"base": "ucb1(xi=0.5)", "counting": "samples"}
 
 
 def play(agent: agents.Agent, rounds: int = 800) -> list[int]:
@@ -32,25 +34,12 @@ def play(agent: agents.Agent, rounds: int = 800) -> list[int]:
     ("name", "parameters", "grid"),
     [
         ("glr-ts", {}, {"base": "ts", "detector": "glr(splits=5)", "growing": True}),
-        (
-            "glr-klucb",
-            {},
-            {"base": "kl-ucb(c=0)", "detector": "glr", "restart": "local", "growing": True, "counting": "arm"},
-        ),
-        (
-            "glr-klucb",
-            {"restart": "global"},
-            {"base": "kl-ucb(c=0)", "detector": "glr(splits=5)", "growing": True},
-        ),
+        ("glr-klucb", {}, KL | {"detector": "glr", "restart": "local", "counting": "arm"}),
+        ("glr-klucb", {"restart": "global"}, KL | {"detector": "glr(splits=5)"}),
         ("adr-ts", {}, {"base": "ts", "detector": "adwin", "exploration": "none"}),
-        (
-            "cusum-ucb",
-            {},
-            {"base": "ucb1(xi=0.5)", "detector": "cusum", "restart": "local", "exploration": "uniform",
-             "counting": "samples"},
-        ),
+        ("cusum-ucb", {}, UCB | {"detector": "cusum", "restart": "local", "exploration": "uniform"}),
     ],
-)  # fmt: skip
+)
 def test_named_agents_are_points_of_the_grid(name, parameters, grid):
     """Tuned alike but for the rate, which is taken over, they play the same arms and sound the same alarms."""
     named = agents.make(name, K, 800, **parameters)

@@ -12,7 +12,7 @@ from numba import njit
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
 from ns_mab_gym.agents.core.kernel import RULES, IntArray, act, forget, observe, rule, states_in
-from ns_mab_gym.agents.core.saving import arrays_of, with_arrays
+from ns_mab_gym.agents.core.protocol import arrays_of, with_arrays
 from ns_mab_gym.play.loop import loop_for
 
 WORLD = worlds.Abrupt(horizon=40)

@@ -183,3 +183,14 @@ def test_parameters_need_no_knowledge(name, parameters):
     agent = agents.make(name, 3, **parameters)
     for key, value in parameters.items():
         np.testing.assert_array_equal(getattr(agent, key), value)
+
+
+def test_knowledge_is_shown_and_compared_without_the_matrix_of_means():
+    """Which would fill the screen, and whose comparison is an array."""
+    means = np.full((4, 2), 0.123)
+    known = Knowledge(horizon=4, means=means)
+    assert "0.123" not in repr(known)
+    assert known == Knowledge(horizon=4, means=means + 1)
+    assert known != Knowledge(horizon=5, means=means)
+    with pytest.raises(AttributeError):
+        known.horizon = 5  # type: ignore[misc]

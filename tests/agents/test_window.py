@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.saving import generator_from, generator_state
+from ns_mab_gym.agents.core.protocol import generator_from, generator_state
 
 REWARDS = {"binary": st.sampled_from([0.0, 1.0]), "unit": st.floats(0, 1), "real": st.floats(-1e3, 1e3)}
 every_windowed_agent = pytest.mark.parametrize("name", WINDOWED)
