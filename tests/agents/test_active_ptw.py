@@ -161,11 +161,3 @@ def test_forgetting_one_arm():
     agent.forget()
     for own, new in zip(agent.state, told([], 6).state, strict=True):
         np.testing.assert_array_equal(own, new)
-
-
-@pytest.mark.parametrize(
-    ("horizon", "depth"), [(1, 0), (2, 1), (3, 2), (50, 6), (50_000, 16), (65_536, 16), (65_537, 17), (10**6, 20)]
-)
-def test_tuning(horizon, depth):
-    agent = agents.make("active-ptw", 10, horizon)
-    assert (agent.depth, agent.split) == (depth, 0.5)

@@ -57,17 +57,6 @@ def test_the_grid_by_hand():
     assert window_grid(1) == [1]
 
 
-def test_the_tuning_by_hand():
-    """H = ⌊√(10 · 50 000)⌋ = 707, 71 blocks, 8 windows: γ = √(8 ln 8/((e − 1) 71)) = √(16.64/122.0) = 0.3693."""
-    tuned = agents.make("bandit-over-windows", 10, 50_000)
-    assert tuned.block == 707
-    assert tuned.gamma == pytest.approx(0.3693, abs=1e-4)
-    known = agents.Knowledge(n_arms=10, horizon=50_000, breakpoints=9, variation=2.0, lipschitz=1e-3)
-    assert agents.make("bandit-over-windows", knowledge=known).parameters == tuned.parameters
-    given = agents.make("bandit-over-windows", 10, 50_000, block=100)  # 6 windows, 500 blocks
-    assert given.gamma == pytest.approx(math.sqrt(6 * math.log(6) / ((math.e - 1) * 500)), rel=1e-12)
-
-
 def test_a_block_that_nobody_asked_for_has_the_longest_window_and_teaches_nothing():
     agent = agents.BanditOverWindows(2, block=10, gamma=0.5)
     agent.reset(seed=1)

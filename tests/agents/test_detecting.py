@@ -14,7 +14,6 @@ from numba import njit
 
 from ns_mab_gym import agents, simulate, worlds
 from ns_mab_gym.agents.core.kernel import ALL, forget, watch
-from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.agents.parts import detectors
 from ns_mab_gym.agents.parts.alarms import alarms_in
 from ns_mab_gym.agents.parts.detectors import ADWIN, GLR, Cusum, Halves, PageHinkley, _changed
@@ -238,17 +237,6 @@ def test_a_full_histogram_forgets_its_oldest_bucket(monkeypatch):
     assert state.totals[0, :2].tolist() == pytest.approx([held, values[-held:].sum()])
 
 
-def test_levels_by_hand():
-    """1/√50 000 = 0.0044721 and 1/T³ = 8e-15; T = 1 counts as 2."""
-    assert GLR.tune(Knowledge(horizon=50_000), {})["delta"] == pytest.approx(0.0044721, abs=1e-7)
-    assert GLR.tune(Knowledge(horizon=1), {}) == {"delta": 1 / math.sqrt(2)}
-    assert GLR.tune(Knowledge(), {"delta": 0.5}) == {}
-    assert ADWIN.tune(Knowledge(horizon=50_000), {})["delta"] == pytest.approx(8e-15)
-    assert agents.make("adr-ts", 10, 50_000).delta == pytest.approx(8e-15)
-    assert agents.make("adr-ts", 10, 1).delta == 1 / 8
-    assert agents.make("adr-ts", 10, delta=0.25).delta == 0.25
-
-
 def index_choice(histories: list[History], last: list[int], xi: float, t: int | None = None) -> int:
     """argmax of μ̂ + √(ξ ln t/N), t = Σ N if not given; of the arms without samples the one unseen longest."""
     unseen = [i for i, each in enumerate(histories) if not each]
@@ -315,42 +303,6 @@ def test_by_default_there_is_no_forced_warmup():
     assert simulate(world, "cusum-ucb", runs=1, agent_kwargs=given).pulls.tolist() == [[298, 1, 1]]
     forced = simulate(world, "cusum-ucb", runs=1, agent_kwargs=given | {"forced_warmup": True})
     assert forced.pulls.tolist() == [[260, 20, 20]]
-
-
-@pytest.mark.parametrize("name", ["cusum-ucb", "pht-ucb", "br-mab"])
-def test_the_tuning_of_tests_that_add_up_deviations(name):
-    """Υ = 3: T/Υ = 16 666.7, h = ln of it = 9.72117, α = √(9.72117/16 666.7) = 0.0241510. Blind: Υ = 1."""
-    informed = agents.make(name, 10, T, knowledge=Knowledge(breakpoints=3))
-    assert informed.threshold == pytest.approx(9.72117, abs=1e-5)
-    assert informed.alpha == pytest.approx(0.0241510, abs=1e-7)
-    blind = agents.make(name, 10, T)
-    assert blind.threshold == pytest.approx(math.log(50_000))
-    assert blind.alpha == pytest.approx(math.sqrt(math.log(50_000) / 50_000))
-    for changes in (0, 1, T - 1, T):  # nothing changes; one change; everything drifts
-        same = agents.make(name, 10, T, knowledge=Knowledge(breakpoints=changes))
-        assert (same.threshold, same.alpha) == (blind.threshold, blind.alpha)
-    assert informed.epsilon == blind.epsilon == 0.1
-    assert informed.xi == 0.5
-    assert agents.make("cusum-ucb", 10, T).warmup == 200
-    assert agents.make(name, 3, threshold=1.0, alpha=0.5, **({"history": 1} if name == "br-mab" else {})).alpha == 0.5
-
-
-def test_the_tuning_of_m_ucb():
-    """b = √(100 ln(2·10·T²)) = √(100 · 24.63530) = 49.6340; γ² = 30 (2b + 3√200)/(2T) = 30 · 141.6943/100 000."""
-    informed = agents.make("m-ucb", 10, T, knowledge=Knowledge(breakpoints=3))
-    assert (informed.samples, informed.xi) == (200, 2.0)
-    assert informed.threshold == pytest.approx(49.6340, abs=1e-4)
-    assert informed.gamma == pytest.approx(0.206176, abs=1e-6)
-    blind = agents.make("m-ucb", 10, T)
-    assert blind.threshold == informed.threshold
-    assert blind.gamma == pytest.approx(informed.gamma / math.sqrt(3))
-    for changes in (0, 1, T - 1, T):
-        assert agents.make("m-ucb", 10, T, knowledge=Knowledge(breakpoints=changes)).gamma == blind.gamma
-    assert agents.make("m-ucb", 10, T, samples=800).threshold == pytest.approx(2 * blind.threshold)
-    wide = agents.make("m-ucb", 10, T, samples=800, threshold=0.0)
-    assert wide.gamma == pytest.approx(math.sqrt(10 * 3 * math.sqrt(800) / 100_000))
-    assert agents.make("m-ucb", 10, 100).gamma == 1.0
-    assert agents.make("m-ucb", 3, threshold=1.0, gamma=0.5).gamma == 0.5
 
 
 def play(agent: agents.Agent, rounds: int) -> tuple[list[int], list[float]]:
@@ -427,21 +379,6 @@ def test_without_alarms_and_exploration_it_is_ts_to_the_bit(name, exploration):
         if key.startswith("state."):
             np.testing.assert_array_equal(agent.state_dict()[key.replace("state.", "state.inner.", 1)], value)
     np.testing.assert_array_equal(agent.state_dict()["generator"], plain.state_dict()["generator"])
-
-
-def test_the_tuning_of_glr_agents():
-    """T = 50 000, K = 10: δ = 0.0044721, α₁ = √(10 · 10.819778/50 000) = 0.0465184, 0.05 times that for GLR-TS."""
-    local, everything = (agents.make("glr-klucb", 10, T, restart=r) for r in ("local", "global"))
-    assert (local.splits, everything.splits) == (10, 5)
-    for agent in (local, everything):
-        assert agent.delta == pytest.approx(0.0044721, abs=1e-7)
-        assert agent.rate == pytest.approx(0.0465184, abs=1e-7)
-        assert (agent.every, agent.c, agent.factor, agent.growing) == (10, 0.0, 1.0, True)
-    sampling = agents.make("glr-ts", 10, T)
-    assert (sampling.restart, sampling.splits) == ("global", 5)
-    assert sampling.rate == pytest.approx(0.00232592, abs=1e-8)
-    given = agents.make("glr-klucb", 10, T, rate=0.5, delta=0.25, splits=3)
-    assert (given.rate, given.delta, given.splits) == (0.5, 0.25, 3)
 
 
 def test_adr_ts_forgets_everything_when_one_arm_changes():

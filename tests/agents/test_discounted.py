@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from winning import agreement, winning_chances
 
-from ns_mab_gym import agents, theory, worlds
-from ns_mab_gym.agents import Knowledge
+from ns_mab_gym import agents
 from ns_mab_gym.agents.core.knowledge import blind_discount
 from ns_mab_gym.agents.parts.memories import FAINT
 
@@ -99,43 +98,6 @@ def test_a_forgotten_arm_is_new_and_the_others_go_on(name):
 
 
 T, K = 50_000, 10
-
-
-@pytest.mark.parametrize("name", ["d-ucb", "d-ts", "ds-ts"])
-def test_blind_discounts(name):
-    """1 − 1/(4√T): 0.75 at T = 1, 0.998882 at 50 000, 0.99975 at 10^6."""
-    for horizon, gamma in [(1, 0.75), (2, 1 - 1 / (4 * math.sqrt(2))), (T, 0.998882), (10**6, 0.99975)]:
-        for n_arms in (2, 10, 200):
-            assert agents.make(name, n_arms, horizon).gamma == pytest.approx(gamma, abs=1e-6)
-
-
-def test_discounts_from_breakpoints():
-    """D-UCB: 1 − ¼√(Υ/T); DS-TS: 1 − √(Υ/(T ln T)). At T = 50 000, Υ = 3: 1 − 0.0019365 and 1 − 0.0023548."""
-    abrupt = theory.knowledge(worlds.Abrupt().means())
-    assert (abrupt.breakpoints, abrupt.horizon) == (3, T)
-    assert agents.make("d-ucb", knowledge=abrupt).gamma == pytest.approx(1 - 0.0019365, abs=1e-7)
-    assert agents.make("ds-ts", knowledge=abrupt).gamma == pytest.approx(1 - 0.0023548, abs=1e-7)
-    assert agents.make("d-ts", knowledge=abrupt).gamma == blind_discount(T)
-    assert agents.make("d-ucb", knowledge=abrupt, gamma=0.5).gamma == 0.5
-    assert agents.make("d-ucb", knowledge=abrupt).xi == 0.6
-
-
-@pytest.mark.parametrize("name", ["d-ucb", "ds-ts"])
-def test_discounts_at_the_ends(name):
-    """No breakpoints: nothing is forgotten. Phases of under 16 rounds: means that drift, and the blind discount."""
-    for horizon in (1, 2, 50, T, 10**6):
-        still = agents.make(name, 3, horizon, knowledge=Knowledge(breakpoints=0))
-        moving = agents.make(name, 3, horizon, knowledge=Knowledge(breakpoints=horizon))
-        assert (still.gamma, moving.gamma) == (1.0, blind_discount(horizon))
-    for changes, blind in [(100, False), (101, True)]:
-        gamma = agents.make(name, 3, 1_600, knowledge=Knowledge(breakpoints=changes)).gamma
-        assert (gamma == blind_discount(1_600)) is blind
-
-
-def test_ds_ts_takes_the_scale_that_it_is_told():
-    assert agents.make("ds-ts", K, T).scale == 0.5
-    assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0)).scale == 2.0
-    assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0), scale=0.1).scale == 0.1
 
 
 Floats = npt.NDArray[np.float64]
@@ -354,9 +316,3 @@ def test_the_arm_played_has_the_law_of_the_largest_f(case, f, count_acts, show):
         expected = chances([combined_cdf(f, beta(*one), beta(*two)) for one, two in found])
         assert agreement(counts, expected) > LEVEL
         show(agent, more)
-
-
-def test_defaults():
-    for horizon in (1, 2, 50, 50_000, 10**6):
-        agent = agents.make("dsw-ts", 10, horizon)
-        assert (agent.gamma, agent.window, agent.f) == (0.999, 500, "mean")

@@ -139,9 +139,3 @@ def test_rewards_that_nobody_asked_for_go_to_the_instance_of_the_block():
         agent.observe(t % K, 1.0)
     np.testing.assert_array_equal(agent.state.pulls[2], [2, 1, 1])  # rounds 4 to 7
     assert agent.state.pulls[:2].sum() == 1 + 2
-
-
-def test_what_is_known_changes_nothing_and_what_is_given_counts():
-    known = agents.Knowledge(n_arms=4, horizon=1_000, breakpoints=7, variation=3.0)
-    assert agents.make("master", knowledge=known).parameters == agents.make("master", 4, 1_000).parameters
-    assert agents.make("master", 4, 1_000, delta=0.2).delta == 0.2

@@ -269,10 +269,3 @@ def test_a_rate_of_zero_draws_nothing():
     for kind in EXPLORATION:
         assert explored(Exploration(kind, 0.0).new_state(), np.ones(3, np.bool_), rng) == -1
     assert rng.random() == other.random()
-
-
-def test_tuned_agents_explore_even_at_the_ends():
-    """From T and K alone every agent here has some exploration, if there are two rounds or more."""
-    for name in ("cusum-ucb", "pht-ucb", "br-mab"):
-        assert 0 < agents.make(name, 200, 2).alpha < 0.61
-    assert 0 < agents.make("m-ucb", 200, 10**6).gamma < agents.make("m-ucb", 200, 2).gamma == 1.0

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import agents, simulate, worlds
-from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.parts.memories import append, forget_samples, new_samples
 
 K = 3
@@ -94,13 +93,6 @@ def test_running_sums_after_a_hundred_thousand_samples(observe_all):
     level, slope, _ = agent.state.lines[:, 0]
     assert level == pytest.approx(projection(x.tolist(), 100_000, 25_000), abs=1e-9)
     assert level + 1e5 * slope == pytest.approx(projection(x.tolist(), 200_000, 25_000), abs=1e-9)
-
-
-def test_tuning():
-    blind = agents.make("r-less-ucb", 10, 50_000)
-    assert (blind.epsilon, blind.alpha, blind.sigma, blind.horizon) == (0.25, 4.0, 0.5, 50_000)
-    told = agents.make("r-less-ucb", 10, 50_000, knowledge=Knowledge(subgaussian=0.1, breakpoints=3))
-    assert told.sigma == 0.1
 
 
 FULL = (

@@ -12,7 +12,6 @@ import pytest
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
-from ns_mab_gym.agents import Knowledge
 from ns_mab_gym.agents.rotting import windows_of
 from ns_mab_gym.envs import NSBanditEnv
 
@@ -211,15 +210,6 @@ def test_the_windows_of_a_grid(ratio):
         assert two == -((-round(100 * ratio) * one) // 100)
     assert windows_of(2.0)[:12] == [2**j for j in range(12)]
     assert windows_of(1.1)[8:12] == [9, 10, 11, 13]  # 1.1 · 10 is 11, though 11.000000000000002 in floating point
-
-
-@pytest.mark.parametrize(("name", "alpha"), [("raw-ucb", 1.0), ("fewa", 0.06)])
-def test_tuning(name, alpha):
-    blind = agents.make(name, 10, 50_000)
-    assert (blind.alpha, blind.sigma, blind.grid, blind.ratio, blind.horizon) == (alpha, 0.5, "exact", 2.0, 50_000)
-    told = agents.make(name, 10, 50_000, knowledge=Knowledge(subgaussian=2.0, breakpoints=7))
-    assert (told.alpha, told.sigma) == (alpha, 2.0)
-    assert agents.make(name, 10, grid="geometric").horizon is None
 
 
 @every_rotting_agent

@@ -13,7 +13,6 @@ from scipy import stats
 from winning import agreement, winning_chances
 
 from ns_mab_gym import agents, run_episode, simulate, worlds
-from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.envs import NSBanditEnv
 
 ACTS = 100_000
@@ -241,25 +240,3 @@ def test_changes_of_one_arm_compiled_equal_interpreted(hazard):
         played = run_episode(NSBanditEnv(worlds.Abrupt(horizon=600)), agent, seeds)
         np.testing.assert_array_equal(runs.arms[r], played.arms)
         np.testing.assert_array_equal(runs.rewards[r], played.rewards)
-
-
-@pytest.mark.parametrize(
-    ("known", "hazard"),
-    [
-        ({}, 1e-3),
-        ({"horizon": 50_000}, 1e-3),
-        ({"breakpoints": 3}, 1e-3),
-        ({"breakpoints": 3, "horizon": 50_000}, 6e-5),
-        ({"breakpoints": 0, "horizon": 50_000}, 0.0),
-        ({"breakpoints": 0, "horizon": 1}, 0.0),
-        ({"breakpoints": 5_000, "horizon": 50_000}, 0.1),
-        ({"breakpoints": 5_001, "horizon": 50_000}, 1e-3),  # phases shorter than K = 10 rounds: the means drift
-        ({"breakpoints": 49_999, "horizon": 50_000}, 1e-3),
-        ({"breakpoints": 1, "horizon": 1}, 1e-3),
-    ],
-)
-def test_tuning(known, hazard):
-    agent = agents.make("switching-ts", 10, knowledge=Knowledge(**known))
-    assert agent.hazard == pytest.approx(hazard, rel=1e-15)
-    assert (agent.hypotheses, agent.restart) == (100, "global")
-    assert agents.make("switching-ts", 10, hazard=0.25, knowledge=Knowledge(**known)).hazard == 0.25
