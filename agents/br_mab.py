@@ -58,28 +58,19 @@ def observe(state: BRState, arm: int, reward: float) -> None:
     if state.recent.shape[1] > 0:
         state.recent[arm, (count - 1) % state.recent.shape[1]] = reward
     if count > state.detector.warmup and state.books[1 + arm, TAKEN] == 0:
-        pulls, sums = state.inner.window.pulls, state.inner.window.sums
-        mean = sums[arm] / pulls[arm]
-        stored = state.concepts[arm, : state.books[1 + arm, STORED]]
-        found = _equivalent(stored, mean, pulls[arm], state.margin, state.quantile)
-        if found >= 0:
-            pulls[arm] += floor_within(state.concepts[arm, found, 0], COUNTABLE)
-            sums[arm] += state.concepts[arm, found, 1]
-            state.books[1 + arm, TAKEN] = found + 1
+        pulls, sums, concepts = state.inner.window.pulls, state.inner.window.sums, state.concepts[arm]
+        n, mean = pulls[arm], sums[arm] / pulls[arm]
+        for c in range(state.books[1 + arm, STORED]):  # the first whose mean differs by less than d in both z-tests
+            past = concepts[c, 1] / concepts[c, 0]
+            error = math.sqrt(max(0.0, mean * (1.0 - mean) / n) + max(0.0, past * (1.0 - past) / concepts[c, 0]))
+            if abs(mean - past) < state.margin - state.quantile * error:
+                pulls[arm] += floor_within(concepts[c, 0], COUNTABLE)
+                sums[arm] += concepts[c, 1]
+                state.books[1 + arm, TAKEN] = c + 1
+                break
     if alarm:
         _restart(state, arm, count)
         sound(state.alarms, state.books[0, 0], arm, False)
-
-
-@helper
-def _equivalent(concepts: FloatArray, mean: float, n: int, margin: float, quantile: float) -> int:
-    """The first concept whose mean differs by less than d in two one-sided z-tests; -1 if there is none."""
-    for c in range(concepts.shape[0]):
-        past = concepts[c, 1] / concepts[c, 0]
-        error = math.sqrt(max(0.0, mean * (1.0 - mean) / n) + max(0.0, past * (1.0 - past) / concepts[c, 0]))
-        if abs(mean - past) < margin - quantile * error:
-            return c
-    return -1
 
 
 @helper

@@ -47,28 +47,19 @@ def regret_rate(complexity: float, t: int) -> float:
 def act(state: MasterState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Start the instances that are due, and follow the shortest one: argmax of μ̂_i + c √(ln(T/δ)/N_i)."""
     clock = state.clock
-    if clock[ACTIVE] == NONE:
-        clock[ACTIVE] = _schedule(state, rng)
+    if clock[ACTIVE] == NONE:  # Procedure 1: of every order m whose turn it is, with probability ρ(2^n)/ρ(2^m)
+        n, since, running = clock[ORDER], clock[SINCE], state.running
+        if since == 0:
+            _start(state, n)
+        for m in range(n - 1, -1, -1):
+            if since % (1 << m) == 0:
+                running[m] = 0
+                if rng.random() < state.rates[n] / state.rates[m]:
+                    _start(state, m)
+        clock[ACTIVE] = _shortest(running)
     arm, highest = _best_index(state.pulls, state.sums, clock[ACTIVE], state.width, mask)
     state.levels[NOW] = min(1.0, highest)
     return arm
-
-
-@helper
-def _schedule(state: MasterState, rng: np.random.Generator) -> int:
-    """Procedure 1 for this round: of every order m whose turn it is, a new instance with probability ρ(2^n)/ρ(2^m).
-
-    Returns the order of the shortest instance.
-    """
-    n, since, running = state.clock[ORDER], state.clock[SINCE], state.running
-    if since == 0:
-        _start(state, n)
-    for m in range(n - 1, -1, -1):
-        if since % (1 << m) == 0:
-            running[m] = 0
-            if rng.random() < state.rates[n] / state.rates[m]:
-                _start(state, m)
-    return _shortest(running)
 
 
 @helper

@@ -58,8 +58,13 @@ def observe(state: RisingState, arm: int, reward: float) -> None:
     h = floor_within(state.epsilon * n, 0.5 * n)
     _move(state.samples.values, state.blocks, arm, n, h, h > before)
     state.spans[arm] = h
-    if h > 0:
-        _fit(state.blocks, state.lines, arm, n, h, state.scale)
+    if h > 0:  # μ̂(t) = (1/h) Σ over the late block of x_l + (t − l)(x_l − x_{l−h})/h, as a line in t − n
+        late, early = state.blocks[LATE, arm], state.blocks[EARLY, arm]
+        late_lag = n * late - state.blocks[LATE_BY_PLACE, arm]  # Σ (n − l) x_l
+        early_lag = (n - h) * early - state.blocks[EARLY_BY_PLACE, arm]  # Σ (n − l) x_{l−h}
+        state.lines[LEVEL, arm] = (late + (late_lag - early_lag) / h) / h
+        state.lines[SLOPE, arm] = (late - early) / h / h
+        state.lines[WIDTH, arm] = state.scale / (h * math.sqrt(h))
 
 
 @inlined
@@ -78,18 +83,6 @@ def _move(values: FloatArray, blocks: FloatArray, arm: int, n: int, h: int, long
     blocks[LATE_BY_PLACE, arm] -= middle * passed
     blocks[EARLY, arm] += passed - gone
     blocks[EARLY_BY_PLACE, arm] += middle * passed - first * gone
-
-
-@inlined
-def _fit(blocks: FloatArray, lines: FloatArray, arm: int, n: int, h: int, scale: float) -> None:
-    """μ̂(t) = (1/h) Σ over the late block of x_l + (t − l)(x_l − x_{l−h})/h, as a line in t − n."""
-    late, early = blocks[LATE, arm], blocks[EARLY, arm]
-    rise = late - early
-    late_lag = n * late - blocks[LATE_BY_PLACE, arm]  # Σ (n − l) x_l
-    early_lag = (n - h) * early - blocks[EARLY_BY_PLACE, arm]  # Σ (n − l) x_{l−h}
-    lines[LEVEL, arm] = (late + (late_lag - early_lag) / h) / h
-    lines[SLOPE, arm] = rise / h / h
-    lines[WIDTH, arm] = scale / (h * math.sqrt(h))
 
 
 def forget(state: RisingState, arm: int) -> None:

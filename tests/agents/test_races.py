@@ -22,7 +22,6 @@ from ns_mab_gym.agents.parts.races import (
     largest_beta,
     largest_beta_plain,
     largest_gaussian,
-    largest_gaussian_plain,
     log_factorial,
     log_norm,
     normal_beyond,
@@ -67,13 +66,10 @@ def count_beta(pulls, sums, mask, rng, times, lazy):
 
 
 @njit
-def count_gaussian(means, roots, mask, rng, times, lazy):
+def count_gaussian(means, roots, mask, rng, times):
     counts = np.zeros(means.size)
     for _ in range(times):
-        if lazy:
-            counts[largest_gaussian(means, roots, highest(means, mask), mask, rng)] += 1
-        else:
-            counts[largest_gaussian_plain(means, roots, mask, rng)] += 1
+        counts[largest_gaussian(means, roots, highest(means, mask), mask, rng)] += 1
     return counts
 
 
@@ -85,11 +81,10 @@ def test_beta_races_have_the_law_of_the_posteriors(which, lazy):
     assert agreement(counts, beta_law(pulls, sums)) > 1e-6
 
 
-@pytest.mark.parametrize("lazy", [True, False], ids=["lazy", "plain"])
 @pytest.mark.parametrize("which", NORMALS)
-def test_gaussian_races_have_the_law_of_the_posteriors(which, lazy):
+def test_gaussian_races_have_the_law_of_the_posteriors(which):
     means, roots = (np.array(each) for each in NORMALS[which])
-    counts = count_gaussian(means, roots, np.ones(4, np.bool_), np.random.default_rng(2), DRAWS, lazy)
+    counts = count_gaussian(means, roots, np.ones(4, np.bool_), np.random.default_rng(2), DRAWS)
     assert agreement(counts, normal_law(means, roots)) > 1e-6
 
 
@@ -101,7 +96,7 @@ def test_arms_that_are_closed_take_no_part(lazy):
     assert counts[[0, 2]].sum() == 0
     assert agreement(counts[[1, 3]], beta_law(pulls[[1, 3]], sums[[1, 3]])) > 1e-6
     means, roots = np.array([9.0, 0.5, 9.0, 0.4]), np.array([1.0, 3.0, 1.0, 2.0])
-    counts = count_gaussian(means, roots, mask, np.random.default_rng(4), DRAWS, lazy)
+    counts = count_gaussian(means, roots, mask, np.random.default_rng(4), DRAWS)
     assert counts[[0, 2]].sum() == 0
     assert agreement(counts[[1, 3]], normal_law(means[[1, 3]], roots[[1, 3]])) > 1e-6
 
