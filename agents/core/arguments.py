@@ -173,7 +173,7 @@ def positive(
     hint: str = "",
     any_size: bool = False,
 ) -> float:
-    """The given value as a float, if it is a :func:`number` above zero (or zero, with ``allow_zero``), and within."""
+    """The given value as a float, if it is a :func:`number` above 0 in [least, below), or 0 if that is allowed."""
     kind = "a finite number of at least 0" if allow_zero else "a finite number above 0"
     value = number(what, given, kind=kind, hint=hint, any_size=any_size)
     if value > 0 and not least <= value < below:

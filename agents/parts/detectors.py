@@ -12,7 +12,7 @@ import numpy as np
 from ..core.arguments import choice, positive, positive_int
 from ..core.kernel import COUNTABLE, FloatArray, IntArray, detection, floor_within, forgotten, helper, inlined
 from ..core.knowledge import Knowledge, assumed_changes
-from .memories import COUNT, SUM, Prefixes, add_sample, forget_prefixes, keep_point, new_prefixes
+from .memories import COUNT, SUM, Prefixes, forget_prefixes, keep_point, new_prefixes
 
 # COUNT and SUM are the same places everywhere; others are columns of CUSUM and Page-Hinkley, of halves, and of ADWIN
 MEAN, UP, DOWN = 1, 2, 3
@@ -243,7 +243,8 @@ class GLRState(NamedTuple):
 def watch_glr(state: GLRState, arm: int, reward: float) -> bool:
     """Test sup_s [s d(μ̂_{1:s}, μ̂_{1:n}) + (n − s) d(μ̂_{s+1:n}, μ̂_{1:n})] ≥ β(n, δ), for the arm's n samples."""
     points, kept = state.prefixes.points, state.prefixes.kept
-    add_sample(points, kept, arm, reward)
+    points[arm, COUNT, kept[arm]] += 1.0
+    points[arm, SUM, kept[arm]] += reward
     n = floor_within(points[arm, COUNT, kept[arm]], COUNTABLE)
     alarm = False
     if n % state.every == 0:

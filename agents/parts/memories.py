@@ -298,13 +298,6 @@ def new_prefixes(n_arms: int, memory: int) -> Prefixes:
 
 
 @inlined
-def add_sample(points: FloatArray, kept: IntArray, arm: int, reward: float) -> None:
-    """Count one more sample of an arm."""
-    points[arm, COUNT, kept[arm]] += 1.0
-    points[arm, SUM, kept[arm]] += reward
-
-
-@inlined
 def keep_point(points: FloatArray, kept: IntArray, arm: int) -> None:
     """Let the samples so far be split from those to come here."""
     last = kept[arm]

@@ -358,20 +358,20 @@ def shares(name: str, runs: int = 5, **parameters: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_the_better_arm_wins(name):
+def test_stationary_worlds_are_learnt(name):
     assert shares(name).min() >= 0.95
 
 
 @pytest.mark.parametrize("name", SLIDING)
-def test_the_better_arm_wins_in_a_window(name):
+def test_stationary_worlds_are_learnt_in_a_window(name):
     assert shares(name, window=2_000).min() >= 0.95
 
 
-def test_ser4_without_resets():
+def test_stationary_worlds_are_learnt_by_ser4_without_resets():
     assert shares("ser4", phi=0.0).min() == 1.0
 
 
-def test_random_is_half_right():
+def test_stationary_worlds_are_not_learnt_by_chance():
     """The test can tell: 4 000 rounds, five standard errors."""
     assert np.abs(shares("random") - 0.5).max() < 5 * math.sqrt(0.25 / 4_000)
 

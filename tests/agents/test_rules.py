@@ -131,7 +131,7 @@ def test_the_first_and_the_last_arm_exist(arm):
 def test_what_an_agent_computed_about_an_arm_is_forgotten_with_it(name):
     """Apart from counts and sums, an agent keeps numbers computed from them: those must go too.
 
-    When the arm was last seen stays: see ``test_forced_play.py``.
+    When the arm was last seen stays: see ``test_window.py``.
     """
     k = 3
     agent = agents.make(name, k, 500)
