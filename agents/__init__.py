@@ -9,9 +9,8 @@ from .core.knowledge import Knowledge, MissingKnowledgeError
 from .core.registry import AGENTS, card, kind, make, names, register
 
 if TYPE_CHECKING:
-    from .core.conformance import AgentCheckError, check_agent
     from .core.kernel import ALL, detection, forget, rule
-    from .core.protocol import Agent, AgentProtocol, UnsuitableRewardsError
+    from .core.protocol import Agent, AgentCheckError, AgentProtocol, UnsuitableRewardsError, check_agent
 
 __all__ = [
     "ALL",
@@ -76,9 +75,10 @@ for _name, _path in HOUSE.items():
 
 _CLASSES = {path.partition(":")[2]: path.partition(":")[0] for path in HOUSE.values()}
 _LAZY = _CLASSES | {
-    **dict.fromkeys(("AgentCheckError", "check_agent"), "core.conformance"),
     **dict.fromkeys(("ALL", "detection", "forget", "rule"), "core.kernel"),
-    **dict.fromkeys(("Agent", "AgentProtocol", "UnsuitableRewardsError"), "core.protocol"),
+    **dict.fromkeys(
+        ("Agent", "AgentCheckError", "AgentProtocol", "UnsuitableRewardsError", "check_agent"), "core.protocol"
+    ),
 }
 
 

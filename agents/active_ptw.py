@@ -141,12 +141,8 @@ class ActivePTW(Agent):
 
     def _check(self) -> None:
         hint = f"log2 of the number of rounds, rounded up, {_depth(50_000)} at T = 50 000"
-        self.depth = positive_int("depth", self.depth, least=0, hint=hint)
-        if self.depth > 62:
-            raise ValueError(f"depth must be at most 62, got {self.depth}; {hint}")
-        self.split = positive("split", self.split)
-        if self.split >= 1:
-            raise ValueError(f"split must lie between 0 and 1, both excluded, got {self.split!r}")
+        self.depth = positive_int("depth", self.depth, least=0, most=62, hint=hint)
+        self.split = positive("split", self.split, below=1)
 
     def _new_state(self) -> PartitionState:
         prior = math.log((1 - self.split) / self.split)

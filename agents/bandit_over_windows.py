@@ -10,16 +10,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from .beta_swts import BetaState, BetaSWTS
+from .beta_swts import BetaSWTS
 from .core.arguments import choice, fraction, known_parameters, positive_int, read_call, spell_call
 from .core.kernel import ALL, INLINED, BoolArray, FloatArray, IntArray, act, forget, helper, inlined, observe, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .exp3 import Weights, draw_arm, multiply, new_weights, reset_weights
-from .gamma_swgts import GammaSWGTS, GaussianState
-from .kl_ucb import SWKLUCB, KLState
+from .gamma_swgts import GammaSWGTS
+from .kl_ucb import SWKLUCB
 from .parts.memories import Window
-from .sw_ucb import SWUCB, UCBState
+from .sw_ucb import SWUCB
 
 BASES: dict[str, Any] = {"sw-ucb": SWUCB, "beta-swts": BetaSWTS, "gamma-swgts": GammaSWGTS, "sw-kl-ucb": SWKLUCB}
 ROUNDS, CHOSEN = 0, 1  # indices into the clock
@@ -44,39 +44,15 @@ def _beginning(window: Window, length: int) -> Window:
     return Window(window.arms[:length], window.rewards[:length], window.clock, window.pulls, window.sums)
 
 
-@inlined
-def _shorter_ucb(state: UCBState, length: int) -> UCBState:
-    return UCBState(_beginning(state.window, length), state.xi)
-
-
-@inlined
-def _shorter_beta(state: BetaState, length: int) -> BetaState:
-    return BetaState(_beginning(state.window, length), state.means, state.log_norms)
-
-
-@inlined
-def _shorter_gaussian(state: GaussianState, length: int) -> GaussianState:
-    return GaussianState(_beginning(state.window, length), state.means, state.roots, state.gamma)
-
-
-@inlined
-def _shorter_kl(state: KLState, length: int) -> KLState:
-    return KLState(_beginning(state.window, length), state.information, state.last, state.odds, state.c, state.counting)
-
-
-KINDS = (UCBState, BetaState, GaussianState, KLState)
-SHORTER = (_shorter_ucb, _shorter_beta, _shorter_gaussian, _shorter_kl)
-
-
 def shortened(state: Any, length: int) -> Any:
     """The same state, in the same memory, on a window of this length; it must be new."""
-    shorter: Any = SHORTER[KINDS.index(type(state))]
-    return shorter(state, length)
+    return type(state)(_beginning(state.window, length), *state[1:])
 
 
 @overload(shortened, strict=False, jit_options=INLINED)
 def _compiled_shortened(state, length):  # type: ignore[no-untyped-def]
-    return SHORTER[KINDS.index(state.instance_class)]
+    kind = state.instance_class
+    return lambda state, length: kind(_beginning(state.window, length), *state[1:])
 
 
 @inlined
@@ -126,6 +102,11 @@ def forget_in_block(state: BlockState, arm: int) -> None:
 
 
 rule(BlockState, act_in_block, observe_in_block, forget_in_block)
+
+
+def check_block(block: object) -> int:
+    """The number of rounds in a block as an int, if it is a positive integer."""
+    return positive_int("block", block, hint="the default is sqrt(K*T), 707 at K = 10, T = 50 000")
 
 
 def window_grid(block: int) -> list[int]:
@@ -188,7 +169,7 @@ class BanditOverWindows(Agent):
     base: str = field(default="sw-ucb", kw_only=True)
 
     def _check(self) -> None:
-        self.block = positive_int("block", self.block, hint="the default is sqrt(K*T), 707 at K = 10, T = 50 000")
+        self.block = check_block(self.block)
         self.gamma = fraction("gamma", self.gamma)
         name, options = read_call("base", self.base)
         choice("base", name, BASES)
@@ -224,7 +205,7 @@ class BanditOverWindows(Agent):
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """H from T and K, γ from the number of blocks and of windows."""
         horizon, n_arms = knowledge.need(cls.name, "horizon", "n_arms")
-        block = positive_int("block", given.get("block", min(horizon, math.isqrt(n_arms * horizon))))
+        block = check_block(given.get("block", min(horizon, math.isqrt(n_arms * horizon))))
         windows, blocks = len(window_grid(block)), math.ceil(horizon / block)
         gamma = min(1.0, math.sqrt(windows * math.log(windows) / ((math.e - 1) * blocks)))
         return {"block": block, "gamma": gamma}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .core.kernel import ALL, BoolArray, FloatArray, inlined, rule
+from .core.kernel import BoolArray, FloatArray, forgotten, inlined, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
 from .parts.memories import Window, check_window, forget_rounds, new_window, slide
@@ -52,9 +52,8 @@ def _update(means: FloatArray, log_norms: FloatArray, window: Window, i: int) ->
 def forget(state: BetaState, arm: int) -> None:
     """Reset the posterior of one arm, or with ``ALL`` of every arm, to the uniform one."""
     forget_rounds(state.window, arm)
-    for i in range(state.means.size):
-        if arm == ALL or i == arm:
-            _update(state.means, state.log_norms, state.window, i)
+    for i in forgotten(arm, state.means.size):
+        _update(state.means, state.log_norms, state.window, i)
 
 
 rule(BetaState, act, observe, forget)

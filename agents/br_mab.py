@@ -10,12 +10,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core import kernel
 from .core.arguments import fraction, positive, positive_int
-from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, helper, rule
-from .core.kernel import act as act_within
-from .core.kernel import forget as forget_within
-from .core.kernel import observe as observe_within
-from .core.kernel import watch as watch_within
+from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, forgotten, helper, rule
 from .core.knowledge import Knowledge, long_phases
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
@@ -49,40 +46,31 @@ def act(state: BRState, mask: BoolArray, rng: np.random.Generator) -> int:
     arm = warming(counts, clock, state.detector.warmup, mask)
     if arm < 0:
         arm = explored(state.explorer, mask, rng)
-    return arm if arm >= 0 else act_within(state.inner, mask, rng)
+    return arm if arm >= 0 else kernel.act(state.inner, mask, rng)
 
 
 def observe(state: BRState, arm: int, reward: float) -> None:
     """Take in the reward; beyond the warm-up look for a concept to take back; on an alarm store one and restart."""
-    observe_within(state.inner, arm, reward)
+    kernel.observe(state.inner, arm, reward)
     state.books[0, 0] += 1
-    alarm = watch_within(state.detector, arm, reward)
+    alarm = kernel.watch(state.detector, arm, reward)
     count = floor_within(state.detector.statistics[arm, COUNT], COUNTABLE)
     if state.recent.shape[1] > 0:
         state.recent[arm, (count - 1) % state.recent.shape[1]] = reward
     if count > state.detector.warmup and state.books[1 + arm, TAKEN] == 0:
-        pulls, sums = state.inner.window.pulls, state.inner.window.sums
-        mean = sums[arm] / pulls[arm]
-        stored = state.concepts[arm, : state.books[1 + arm, STORED]]
-        found = _equivalent(stored, mean, pulls[arm], state.margin, state.quantile)
-        if found >= 0:
-            pulls[arm] += floor_within(state.concepts[arm, found, 0], COUNTABLE)
-            sums[arm] += state.concepts[arm, found, 1]
-            state.books[1 + arm, TAKEN] = found + 1
+        pulls, sums, concepts = state.inner.window.pulls, state.inner.window.sums, state.concepts[arm]
+        n, mean = pulls[arm], sums[arm] / pulls[arm]
+        for c in range(state.books[1 + arm, STORED]):  # the first whose mean differs by less than d in both z-tests
+            past = concepts[c, 1] / concepts[c, 0]
+            error = math.sqrt(max(0.0, mean * (1.0 - mean) / n) + max(0.0, past * (1.0 - past) / concepts[c, 0]))
+            if abs(mean - past) < state.margin - state.quantile * error:
+                pulls[arm] += floor_within(concepts[c, 0], COUNTABLE)
+                sums[arm] += concepts[c, 1]
+                state.books[1 + arm, TAKEN] = c + 1
+                break
     if alarm:
         _restart(state, arm, count)
         sound(state.alarms, state.books[0, 0], arm, False)
-
-
-@helper
-def _equivalent(concepts: FloatArray, mean: float, n: int, margin: float, quantile: float) -> int:
-    """The first concept whose mean differs by less than d in two one-sided z-tests; -1 if there is none."""
-    for c in range(concepts.shape[0]):
-        past = concepts[c, 1] / concepts[c, 0]
-        error = math.sqrt(max(0.0, mean * (1.0 - mean) / n) + max(0.0, past * (1.0 - past) / concepts[c, 0]))
-        if abs(mean - past) < margin - quantile * error:
-            return c
-    return -1
 
 
 @helper
@@ -105,23 +93,22 @@ def _restart(state: BRState, arm: int, count: int) -> None:
         state.concepts[arm, slot, 0] = window.pulls[arm] - kept
         state.concepts[arm, slot, 1] = max(0.0, window.sums[arm] - kept_sum)
     state.books[1 + arm, TAKEN] = 0
-    forget_within(state.inner, arm)
-    forget_within(state.detector, arm)
+    kernel.forget(state.inner, arm)
+    kernel.forget(state.detector, arm)
     window.pulls[arm] = kept
     window.sums[arm] = kept_sum
 
 
 def forget(state: BRState, arm: int) -> None:
     """Drop one arm and its concepts, or with ``ALL`` return to the first round."""
-    forget_within(state.inner, arm)
-    forget_within(state.detector, arm)
-    for i in range(state.recent.shape[0]):
-        if arm == ALL or i == arm:
-            for k in range(state.recent.shape[1]):
-                state.recent[i, k] = 0.0
-            for c in range(state.concepts.shape[1]):
-                state.concepts[i, c, 0] = state.concepts[i, c, 1] = 0.0
-            state.books[1 + i, STORED] = state.books[1 + i, TAKEN] = 0
+    kernel.forget(state.inner, arm)
+    kernel.forget(state.detector, arm)
+    for i in forgotten(arm, state.recent.shape[0]):
+        for k in range(state.recent.shape[1]):
+            state.recent[i, k] = 0.0
+        for c in range(state.concepts.shape[1]):
+            state.concepts[i, c, 0] = state.concepts[i, c, 1] = 0.0
+        state.books[1 + i, STORED] = state.books[1 + i, TAKEN] = 0
     if arm == ALL:
         forget_alarms(state.alarms)
         state.books[0, 0] = 0
@@ -195,17 +182,11 @@ class BRMAB(Agent):
     capacity: int = field(default=20, kw_only=True)
 
     def _check(self) -> None:
-        Cusum(self.threshold, self.warmup, self.epsilon)
         self.alpha = fraction("alpha", self.alpha)
-        self.history = positive_int("history", self.history, least=0)
-        if self.history > LONGEST:
-            raise ValueError(f"history must be at most {LONGEST}, got {self.history}; the authors keep ⌊h⌋ samples")
+        hint = "the authors keep ⌊h⌋ samples"
+        self.history = positive_int("history", self.history, least=0, most=LONGEST, hint=hint)
         self.margin = positive("margin", self.margin, allow_zero=True)
-        self.level = positive("level", self.level)
-        if not FINEST_LEVEL <= self.level < 0.5:
-            raise ValueError(
-                f"level must be below 0.5, and at least {FINEST_LEVEL:g}, got {self.level}; a common choice is 0.05"
-            )
+        self.level = positive("level", self.level, least=FINEST_LEVEL, below=0.5, hint="a common choice is 0.05")
         self.xi = positive("xi", self.xi)
         self.capacity = positive_int("capacity", self.capacity)
 

@@ -24,16 +24,7 @@ from .core.registry import kind as agent_kind
 from .kl_ucb import KLState, new_kl_state
 from .parts.alarms import AlarmLog, forget_alarms, log_in, new_alarms, sound
 from .parts.detectors import ADWIN, GLR, Cusum, Halves, PageHinkley, check_even, exploration_rate, turn_rate
-from .parts.exploration import (
-    EXPLORATION,
-    Exploration,
-    Explorer,
-    WarmedState,
-    advance,
-    explored,
-    forget_exploration,
-    restart_exploration,
-)
+from .parts.exploration import EXPLORATION, Exploration, Explorer, WarmedState, advance, explored, forget_exploration
 from .parts.indices import COUNTING
 from .sw_ucb import new_ucb1_state
 
@@ -78,14 +69,13 @@ def observe_and_watch(state: ActiveState, arm: int, reward: float) -> None:
     """Show the reward to the agent and to the detector; on an alarm both forget the arm, or all arms."""
     observe(state.inner, arm, reward)
     state.rounds[0] += 1
-    if watch(state.detector, arm, reward):
+    alarm = watch(state.detector, arm, reward)
+    if alarm:
         forgotten = ALL if state.everything else arm
         forget(state.inner, forgotten)
         forget(state.detector, forgotten)
-        restart_exploration(state.explorer, state.n_arms)
         sound(state.alarms, state.rounds[0], arm, state.everything)
-    else:
-        advance(state.explorer, state.n_arms)
+    advance(state.explorer, state.n_arms, alarm)
 
 
 def forget_both(state: ActiveState, arm: int) -> None:
@@ -111,16 +101,9 @@ class ActiveAgent(Agent):
 
     def _new_state(self) -> ActiveState:
         inner, detector, exploration, restart = self._parts()
-        choice("restart", restart, RESTARTS)
-        return ActiveState(
-            inner=inner,
-            detector=detector.new_state(self.n_arms),
-            explorer=exploration.new_state(),
-            alarms=new_alarms(),
-            rounds=np.zeros(1, np.int64),
-            n_arms=self.n_arms,
-            everything=restart == "global",
-        )
+        everything = choice("restart", restart, RESTARTS) == "global"
+        watching, explorer, rounds = detector.new_state(self.n_arms), exploration.new_state(), np.zeros(1, np.int64)
+        return ActiveState(inner, watching, explorer, new_alarms(), rounds, self.n_arms, everything)
 
 
 @dataclass(eq=False)
@@ -146,7 +129,6 @@ class MonitoredUCB(ActiveAgent):
         """The test."""
 
     def _check(self) -> None:
-        self._test()
         self.alpha = fraction("alpha", self.alpha)
         self.xi = positive("xi", self.xi)
 
@@ -294,17 +276,12 @@ class MUCB(ActiveAgent):
     xi: float = field(default=2.0, kw_only=True)
 
     def _check(self) -> None:
-        Halves(self.threshold, self.samples)
         self.gamma = fraction("gamma", self.gamma)
         self.xi = positive("xi", self.xi)
 
     def _parts(self) -> Parts:
-        return Parts(
-            inner=new_ucb1_state(self.n_arms, self.xi, "rounds"),
-            detector=Halves(self.threshold, self.samples),
-            exploration=Exploration("in turn", self.gamma),
-            restart="global",
-        )
+        inner, detector = new_ucb1_state(self.n_arms, self.xi, "rounds"), Halves(self.threshold, self.samples)
+        return Parts(inner, detector, Exploration("in turn", self.gamma), restart="global")
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -347,16 +324,12 @@ class MonitoredByGLR(ActiveAgent):
         """The state of the agent within."""
 
     def _check(self) -> None:
-        choice("restart", self.restart, RESTARTS)
         self.rate = fraction("rate", self.rate)
 
     def _parts(self) -> Parts:
-        return Parts(
-            inner=self._inner(),
-            detector=GLR(self.delta, self.factor, self.every, self.splits, self.memory),
-            exploration=Exploration("in turn", self.rate, growing=self.growing, since_restart=False),
-            restart=self.restart,
-        )
+        detector = GLR(self.delta, self.factor, self.every, self.splits, self.memory)
+        exploration = Exploration("in turn", self.rate, growing=self.growing, since_restart=False)
+        return Parts(self._inner(), detector, exploration, self.restart)
 
 
 @dataclass(eq=False)
@@ -503,12 +476,8 @@ class ADRTS(ActiveAgent):
     per_row: int = field(default=5, kw_only=True)
 
     def _parts(self) -> Parts:
-        return Parts(
-            inner=new_beta_state(self.n_arms, None),
-            detector=ADWIN(self.delta, self.cut, self.every, self.per_row),
-            exploration=Exploration("none"),
-            restart="global",
-        )
+        detector = ADWIN(self.delta, self.cut, self.every, self.per_row)
+        return Parts(new_beta_state(self.n_arms, None), detector, Exploration("none"), restart="global")
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -516,13 +485,7 @@ class ADRTS(ActiveAgent):
         return ADWIN.tune(knowledge, given)
 
 
-DETECTORS: dict[str, type[Any]] = {
-    "glr": GLR,
-    "cusum": Cusum,
-    "page-hinkley": PageHinkley,
-    "halves": Halves,
-    "adwin": ADWIN,
-}
+DETECTORS: dict[str, Any] = {"glr": GLR, "cusum": Cusum, "page-hinkley": PageHinkley, "halves": Halves, "adwin": ADWIN}
 
 
 def base_kind(name: str) -> type[Agent]:
@@ -614,45 +577,33 @@ class Restarting(ActiveAgent):
         super().__post_init__()
 
     def _check(self) -> None:
-        choice("restart", self.restart, RESTARTS)
         choice("exploration", self.exploration, EXPLORATION)
         choice("counting", self.counting, COUNTING)
         self.rate = positive("rate", self.rate, allow_zero=True)
-        base, detector = self._base(), self._detector()
-        self.base = spelled(read_call("base", self.base)[0], base)
-        self.detector = spelled(read_call("detector", self.detector)[0], detector)
-        accepts = "unit" if base.accepts == "real" else base.accepts  # detectors are for rewards in [0, 1]
-        vars(self).update(accepts=accepts, handles_mask=base.handles_mask, handles_delay=base.handles_delay)
-
-    def _base(self) -> Agent:
         name, options = read_call("base", self.base)
-        base: Agent = made("base", name, base_kind(name), options, self.n_arms)
-        if log_in(base.state) is not None:
+        self._within: Agent = made("base", name, base_kind(name), options, self.n_arms)
+        if log_in(self._within.state) is not None:
             raise ValueError(f"base {name!r} restarts by itself; take an agent that does not, such as 'ts' or 'kl-ucb'")
-        if RULES[type(base.state)].forget is None:
+        if RULES[type(self._within.state)].forget is None:
             raise ValueError(f"base {name!r} cannot forget; take an agent that learns, such as 'ts' or 'kl-ucb'")
-        return base
-
-    def _detector(self) -> Detector:
+        if self.counting != "rounds" and not hasattr(self._within.state, "counting"):
+            advice = "leave counting at 'rounds', or take 'kl-ucb' or 'ucb1'"
+            raise ValueError(f"base {name!r} has no index that counts {self.counting!r}; {advice}")
+        self.base = spelled(name, self._within)
         name, options = read_call("detector", self.detector)
-        detector: Detector = made("detector", name, DETECTORS[choice("detector", name, DETECTORS)], options)
-        return detector
-
-    def _inner(self) -> Any:
-        state = self._base().state
-        if self.counting == "rounds":
-            return state
-        if not hasattr(state, "counting"):
-            raise ValueError(
-                f"base {self.base!r} has no index that counts {self.counting!r}; leave counting at 'rounds', or take "
-                f"'kl-ucb' or 'ucb1'"
-            )
-        return state._replace(counting=COUNTING[self.counting])
+        self._detector: Any = made("detector", name, DETECTORS[choice("detector", name, DETECTORS)], options)
+        self.detector = spelled(name, self._detector)
+        accepts = "binary" if self._within.accepts == "binary" else "unit"  # detectors are for rewards in [0, 1]
+        mask, delay = self._within.handles_mask, self._within.handles_delay
+        vars(self).update(accepts=accepts, handles_mask=mask, handles_delay=delay)
 
     def _parts(self) -> Parts:
-        since_restart = self.exploration == "diminishing"
+        self._within.reset()
+        inner, since_restart = self._within.state, self.exploration == "diminishing"
+        if self.counting != "rounds":
+            inner = inner._replace(counting=COUNTING[self.counting])
         exploration = Exploration(self.exploration, self.rate, growing=self.growing, since_restart=since_restart)
-        return Parts(self._inner(), self._detector(), exploration, self.restart)
+        return Parts(inner, self._detector, exploration, self.restart)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import positive
-from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.kernel import BoolArray, FloatArray, forgotten, rule
 from .core.knowledge import Knowledge, blind_discount, long_phases
 from .core.protocol import Agent
 from .parts.indices import highest, unseen
@@ -135,9 +135,8 @@ def observe_d_ts(state: DTSState, arm: int, reward: float) -> None:
 def forget_d_ts(state: DTSState, arm: int) -> None:
     """Reset the posterior of one arm, or with ``ALL`` of every arm, to the uniform one."""
     forget_discounted(state.memory, arm)
-    for i in range(state.bounds.size):
-        if arm == ALL or i == arm:
-            state.bounds[i] = math.nan
+    for i in forgotten(arm, state.bounds.size):
+        state.bounds[i] = math.nan
 
 
 rule(DTSState, act_d_ts, observe_d_ts, forget_d_ts)
@@ -223,10 +222,9 @@ def observe_ds_ts(state: DSTSState, arm: int, reward: float) -> None:
 def forget_ds_ts(state: DSTSState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it is forced again."""
     forget_discounted(state.memory, arm)
-    for i in range(state.means.size):
-        if arm == ALL or i == arm:
-            state.means[i] = math.inf
-            state.roots[i] = 0.0
+    for i in forgotten(arm, state.means.size):
+        state.means[i] = math.inf
+        state.roots[i] = 0.0
 
 
 rule(DSTSState, act_ds_ts, observe_ds_ts, forget_ds_ts)

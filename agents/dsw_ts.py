@@ -9,20 +9,9 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import choice, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, helper, inlined, rule
+from .core.kernel import BoolArray, FloatArray, forgotten, helper, inlined, rule
 from .core.protocol import Agent
-from .parts.memories import (
-    ROUNDS,
-    Discounted,
-    Recent,
-    check_discount,
-    discount,
-    forget_discounted,
-    forget_recent,
-    keep,
-    new_discounted,
-    new_recent,
-)
+from .parts import memories
 from .parts.races import beyond, chance_bound, expire, shelf_life
 
 COMBINATIONS = {"mean": 0, "min": 1, "max": 2}
@@ -33,8 +22,8 @@ UNKNOWN = -1.0  # stands for a sample that was not drawn
 class DSWTSState(NamedTuple):
     """The discounted memory, the last pulls, and bounds on the log normalisers of both posteriors of each arm."""
 
-    memory: Discounted
-    recent: Recent
+    memory: memories.Discounted
+    recent: memories.Recent
     bounds: FloatArray  # (2 K,) of the discounted posteriors, then of the windows; see ``agents/parts/races.py``
     gamma: float
     f: int  # one of COMBINATIONS
@@ -50,7 +39,11 @@ def act(state: DSWTSState, mask: BoolArray, rng: np.random.Generator) -> int:
     k, f, bounds = mask.size, state.f, state.bounds
     n, s = state.memory.pulls, state.memory.sums
     m, r = state.recent.pulls, state.recent.sums
-    first = _leader(n, s, m, r, mask)
+    first, highest = -1, -1.0  # the arm with the largest sum of its two posterior means
+    for i in range(k):
+        mean = (s[i] + 1.0) / (n[i] + 2.0) + (r[i] + 1.0) / (m[i] + 2.0)
+        if mean > highest and mask[i]:
+            first, highest = i, mean
     arm, x = first, _combined(f, _sample(n, s, first, rng), _sample(m, r, first, rng))
     if x <= 0.0 or x >= 1.0:
         return _plain(n, s, m, r, f, mask, rng)  # the logarithms below would be infinite
@@ -135,17 +128,6 @@ def _sample_up_to(x: float, pulls: FloatArray, sums: FloatArray, i: int, rng: np
     return sample
 
 
-@inlined
-def _leader(n: FloatArray, s: FloatArray, m: FloatArray, r: FloatArray, mask: BoolArray) -> int:
-    """The first available arm with the largest sum of its two posterior means."""
-    arm, highest = -1, -1.0
-    for i in range(mask.size):
-        mean = (s[i] + 1.0) / (n[i] + 2.0) + (r[i] + 1.0) / (m[i] + 2.0)
-        if mean > highest and mask[i]:
-            arm, highest = i, mean
-    return arm
-
-
 @helper
 def _plain(
     n: FloatArray, s: FloatArray, m: FloatArray, r: FloatArray, f: int, mask: BoolArray, rng: np.random.Generator
@@ -163,21 +145,20 @@ def _plain(
 def observe(state: DSWTSState, arm: int, reward: float) -> None:
     """Discount all arms, and add the round to both memories of the arm played."""
     k = state.recent.pulls.size
-    discount(state.memory, state.gamma, arm, reward)
-    keep(state.recent, arm, reward)
-    expire(state.bounds[:k], arm, state.memory.clock[ROUNDS], state.life)
+    memories.discount(state.memory, state.gamma, arm, reward)
+    memories.keep(state.recent, arm, reward)
+    expire(state.bounds[:k], arm, state.memory.clock[memories.ROUNDS], state.life)
     state.bounds[k + arm] = math.nan
 
 
 def forget(state: DSWTSState, arm: int) -> None:
     """Reset both posteriors of one arm, or with ``ALL`` of every arm, to the uniform one."""
     k = state.recent.pulls.size
-    forget_discounted(state.memory, arm)
-    forget_recent(state.recent, arm)
-    for i in range(k):
-        if arm == ALL or i == arm:
-            state.bounds[i] = math.nan
-            state.bounds[k + i] = math.nan
+    memories.forget_discounted(state.memory, arm)
+    memories.forget_recent(state.recent, arm)
+    for i in forgotten(arm, k):
+        state.bounds[i] = math.nan
+        state.bounds[k + i] = math.nan
 
 
 rule(DSWTSState, act, observe, forget)
@@ -223,7 +204,7 @@ class DSWTS(Agent):
     f: str = field(default="mean", kw_only=True)
 
     def _check(self) -> None:
-        self.gamma = check_discount(self.gamma)
+        self.gamma = memories.check_discount(self.gamma)
         if self.window is not None:
             hint = "it counts the pulls of each arm; None remembers all of them"
             self.window = positive_int("window", self.window, hint=hint)
@@ -231,7 +212,7 @@ class DSWTS(Agent):
 
     def _new_state(self) -> DSWTSState:
         k = self.n_arms
-        memory, recent = new_discounted(k), new_recent(k, self.window)
+        memory, recent = memories.new_discounted(k), memories.new_recent(k, self.window)
         return DSWTSState(
             memory, recent, np.full(2 * k, np.nan), self.gamma, COMBINATIONS[self.f], shelf_life(self.gamma)
         )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from .core.arguments import fraction, positive, positive_int
+from .core.arguments import fraction, positive_int
 from .core.kernel import BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge, long_phases
 from .core.protocol import Agent
@@ -153,8 +153,7 @@ class Exp3(Agent):
     gamma: float = field(kw_only=True)
 
     def _check(self) -> None:
-        positive("gamma", self.gamma)
-        self.gamma = fraction("gamma", self.gamma)
+        self.gamma = fraction("gamma", self.gamma, allow_zero=False)
 
     def _new_state(self) -> Exp3State:
         return new_exp3_state(self.n_arms, self.gamma)
@@ -305,8 +304,7 @@ class Exp3S(Exp3):
     def _check(self) -> None:
         super()._check()
         hint = "the source takes 1/T; for weights that share nothing use exp3"
-        positive("alpha", self.alpha, hint=hint)
-        self.alpha = fraction("alpha", self.alpha, hint=hint)
+        self.alpha = fraction("alpha", self.alpha, allow_zero=False, hint=hint)
 
     def _new_state(self) -> Exp3SState:  # type: ignore[override]
         k = self.n_arms

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .core.arguments import positive
-from .core.kernel import ALL, BoolArray, FloatArray, inlined, rule
+from .core.kernel import BoolArray, FloatArray, forgotten, inlined, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
 from .parts.indices import highest, unseen
@@ -53,9 +53,8 @@ def _update(state: GaussianState, i: int) -> None:
 def forget(state: GaussianState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it is forced again."""
     forget_rounds(state.window, arm)
-    for i in range(state.means.size):
-        if arm == ALL or i == arm:
-            _update(state, i)
+    for i in forgotten(arm, state.means.size):
+        _update(state, i)
 
 
 rule(GaussianState, act, observe, forget)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, forgotten, rule
 from .core.knowledge import Knowledge, drift_window
 from .core.protocol import Agent
 from .parts.indices import BY_ARM, COUNTING, elapsed, highest_mean, information, kl_budget, kl_index, own_time, unseen
@@ -79,9 +79,8 @@ def observe(state: KLState, arm: int, reward: float) -> None:
 def forget(state: KLState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
     forget_rounds(state.window, arm)
-    for i in range(state.information.size):
-        if arm == ALL or i == arm:
-            state.information[i] = math.nan
+    for i in forgotten(arm, state.information.size):
+        state.information[i] = math.nan
     if arm == ALL:
         state.last[0] = 0
         state.odds[0] = 0.0

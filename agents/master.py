@@ -47,28 +47,19 @@ def regret_rate(complexity: float, t: int) -> float:
 def act(state: MasterState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Start the instances that are due, and follow the shortest one: argmax of μ̂_i + c √(ln(T/δ)/N_i)."""
     clock = state.clock
-    if clock[ACTIVE] == NONE:
-        clock[ACTIVE] = _schedule(state, rng)
+    if clock[ACTIVE] == NONE:  # Procedure 1: of every order m whose turn it is, with probability ρ(2^n)/ρ(2^m)
+        n, since, running = clock[ORDER], clock[SINCE], state.running
+        if since == 0:
+            _start(state, n)
+        for m in range(n - 1, -1, -1):
+            if since % (1 << m) == 0:
+                running[m] = 0
+                if rng.random() < state.rates[n] / state.rates[m]:
+                    _start(state, m)
+        clock[ACTIVE] = _shortest(running)
     arm, highest = _best_index(state.pulls, state.sums, clock[ACTIVE], state.width, mask)
     state.levels[NOW] = min(1.0, highest)
     return arm
-
-
-@helper
-def _schedule(state: MasterState, rng: np.random.Generator) -> int:
-    """Procedure 1 for this round: of every order m whose turn it is, a new instance with probability ρ(2^n)/ρ(2^m).
-
-    Returns the order of the shortest instance.
-    """
-    n, since, running = state.clock[ORDER], state.clock[SINCE], state.running
-    if since == 0:
-        _start(state, n)
-    for m in range(n - 1, -1, -1):
-        if since % (1 << m) == 0:
-            running[m] = 0
-            if rng.random() < state.rates[n] / state.rates[m]:
-                _start(state, m)
-    return _shortest(running)
 
 
 @helper
@@ -114,7 +105,14 @@ def observe(state: MasterState, arm: int, reward: float) -> None:
     clock[ROUNDS] += 1
     clock[SINCE] += 1
     clock[ACTIVE] = NONE
-    failed = _first_test(state)
+    failed = False
+    for m in range(clock[ORDER] + 1):  # the first test: an instance that ends now had a mean of R ≥ U + 9 ρ̂(2^m)
+        if clock[SINCE] % (1 << m) != 0:
+            break
+        if running[m] == 1:
+            better = (levels[REWARDS] - state.before[m]) / (1 << m) - levels[LOWEST]
+            levels[FIRST] = max(levels[FIRST], better)
+            failed |= bool(better >= 9.0 * state.inflation * state.rates[m])
     worse = (levels[PREDICTED] - levels[REWARDS]) / clock[SINCE]  # the second test: mean of g̃ − R ≥ 3 ρ̂
     levels[SECOND] = max(levels[SECOND], worse)
     failed |= bool(worse >= 3.0 * state.inflation * regret_rate(state.complexity, clock[SINCE]))
@@ -138,20 +136,6 @@ def _uncalled(state: MasterState) -> int:
     everything = np.ones(pulls.shape[1], np.bool_)
     state.levels[NOW] = min(1.0, _best_index(pulls, state.sums, m, state.width, everything)[1])
     return m
-
-
-@inlined
-def _first_test(state: MasterState) -> bool:
-    """The first test: an instance that ends now was better than the block promised, mean of R ≥ U + 9 ρ̂(2^m)."""
-    clock, levels, failed = state.clock, state.levels, False
-    for m in range(clock[ORDER] + 1):
-        if clock[SINCE] % (1 << m) != 0:
-            break
-        if state.running[m] == 1:
-            statistic = (levels[REWARDS] - state.before[m]) / (1 << m) - levels[LOWEST]
-            levels[FIRST] = max(levels[FIRST], statistic)
-            failed |= statistic >= 9.0 * state.inflation * state.rates[m]
-    return failed
 
 
 @helper
@@ -251,7 +235,7 @@ class Master(Agent):
 
     def _check(self) -> None:
         self.horizon = positive_int("horizon", self.horizon)
-        self.delta = fraction("delta", positive("delta", self.delta))
+        self.delta = fraction("delta", self.delta, allow_zero=False)
         if self.horizon / self.delta <= 1:
             raise ValueError(f"delta must lie below 1 where the horizon is 1, got {self.delta:g}; ln(T/delta) is 0")
         self.c = positive("c", self.c)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .core.arguments import choice, number, positive
-from .core.kernel import ALL, BoolArray, FloatArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, forgotten, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
 from .parts.indices import highest
@@ -19,7 +19,9 @@ from .parts.races import largest_gaussian
 
 PerArm = float | Sequence[float]  # the same for all arms, or one number for each
 PHI, MEAN, DRIFT, NOISE, FUTURE = range(5)  # rows of the model
-FINEST = 1e-70  # the smallest drift
+FINEST = 1e-70  # the smallest drift, as its fourth power is needed
+PHI_HINT = "for means that stay use ts"
+DRIFT_HINT = "it is the standard deviation of one round's change"
 NOISE_HINT = "it is the standard deviation of a reward around its mean"
 
 
@@ -52,12 +54,11 @@ def observe(state: KalmanState, arm: int, reward: float) -> None:
 
 def forget(state: KalmanState, arm: int) -> None:
     """Return one arm, or with ``ALL`` every arm, to its stationary law N(m, σ_w²/(1 − φ²))."""
-    for i in range(state.means.size):
-        if arm == ALL or i == arm:
-            phi = state.model[PHI, i]
-            state.means[i] = state.model[MEAN, i]
-            state.variances[i] = state.model[DRIFT, i] / (1.0 - phi * phi)
-            state.roots[i] = math.sqrt(state.variances[i] + state.model[FUTURE, i]) / state.variances[i]
+    for i in forgotten(arm, state.means.size):
+        phi = state.model[PHI, i]
+        state.means[i] = state.model[MEAN, i]
+        state.variances[i] = state.model[DRIFT, i] / (1.0 - phi * phi)
+        state.roots[i] = math.sqrt(state.variances[i] + state.model[FUTURE, i]) / state.variances[i]
 
 
 rule(KalmanState, act, observe, forget)
@@ -131,10 +132,10 @@ class PredictiveSampling(Agent):
     variance: str = field(default="predictive", kw_only=True)
 
     def _check(self) -> None:
-        self.phi = self._per_arm("phi", self.phi, _inside)
+        self.phi = self._per_arm("phi", self.phi, partial(positive, least=1e-6, below=1, hint=PHI_HINT))
         self.mean = self._per_arm("mean", self.mean, number)
         drift = np.sqrt((1 - np.square(self.phi)) / 12).tolist() if self.drift is None else self.drift
-        self.drift = self._per_arm("drift", drift, _above_zero)
+        self.drift = self._per_arm("drift", drift, partial(positive, least=FINEST, hint=DRIFT_HINT))
         self.noise = self._per_arm("noise", self.noise, partial(positive, allow_zero=True, hint=NOISE_HINT))
         choice("variance", self.variance, ("predictive", "posterior"))
 
@@ -164,18 +165,3 @@ class PredictiveSampling(Agent):
         if "phi" not in given:
             tuned["phi"] = math.exp(-1 / suggested_window(*knowledge.need(cls.name, "horizon")))
         return tuned
-
-
-def _inside(what: str, given: object) -> float:
-    value = positive(what, given)
-    if not 1e-6 <= value < 1:
-        raise ValueError(f"{what} must be at least 0.000001 and below 1, got {given!r}; for means that stay use ts")
-    return value
-
-
-def _above_zero(what: str, given: object) -> float:
-    hint = "it is the standard deviation of one round's change"
-    value = positive(what, given, hint=hint)
-    if value < FINEST:
-        raise ValueError(f"{what} must be at least {FINEST:g}, as its fourth power is needed, got {given!r}; {hint}")
-    return value

@@ -10,21 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .core.arguments import positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
+from .core.kernel import BoolArray, FloatArray, IntArray, floor_within, forgotten, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
+from .parts import memories
 from .parts.indices import unseen
-from .parts.memories import (
-    ROUNDS,
-    Samples,
-    Window,
-    append,
-    forget_rounds,
-    forget_samples,
-    new_samples,
-    new_window,
-    slide,
-)
 
 LATE, EARLY, LATE_BY_PLACE, EARLY_BY_PLACE = 0, 1, 2, 3  # rows of the blocks
 LEVEL, SLOPE, WIDTH = 0, 1, 2  # rows of the lines
@@ -33,8 +23,8 @@ LEVEL, SLOPE, WIDTH = 0, 1, 2  # rows of the lines
 class RisingState(NamedTuple):
     """All samples, sums over the last h of an arm and the h before, and the line that continues them."""
 
-    window: Window  # without end
-    samples: Samples
+    window: memories.Window  # without end
+    samples: memories.Samples
     spans: IntArray  # (K,) h = ⌊ε N⌋
     blocks: FloatArray  # (4, K) sums of the LATE and EARLY h samples, and the same with each times its place, 1 to N
     lines: FloatArray  # (3, K) LEVEL after the last sample, SLOPE per round, and WIDTH of the bonus
@@ -45,7 +35,7 @@ class RisingState(NamedTuple):
 def act(state: RisingState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Play argmax of μ̂_i(t) + σ (t − N_i + h_i − 1) √(10 α ln t / h_i³); an arm with h_i = 0 comes first."""
     pulls, spans, lines = state.window.pulls, state.spans, state.lines
-    t = state.window.clock[ROUNDS] + 1
+    t = state.window.clock[memories.ROUNDS] + 1
     root = math.sqrt(math.log(t))
     arm, highest, few = -1, -math.inf, -1
     for i in range(mask.size):
@@ -62,14 +52,19 @@ def act(state: RisingState, mask: BoolArray, rng: np.random.Generator) -> int:
 
 def observe(state: RisingState, arm: int, reward: float) -> None:
     """Keep the sample, move the two blocks of the arm, and fit its line."""
-    slide(state.window, arm, reward)
-    append(state.samples, arm, reward)
+    memories.slide(state.window, arm, reward)
+    memories.append(state.samples, arm, reward)
     n, before = state.window.pulls[arm], state.spans[arm]
     h = floor_within(state.epsilon * n, 0.5 * n)
     _move(state.samples.values, state.blocks, arm, n, h, h > before)
     state.spans[arm] = h
-    if h > 0:
-        _fit(state.blocks, state.lines, arm, n, h, state.scale)
+    if h > 0:  # μ̂(t) = (1/h) Σ over the late block of x_l + (t − l)(x_l − x_{l−h})/h, as a line in t − n
+        late, early = state.blocks[LATE, arm], state.blocks[EARLY, arm]
+        late_lag = n * late - state.blocks[LATE_BY_PLACE, arm]  # Σ (n − l) x_l
+        early_lag = (n - h) * early - state.blocks[EARLY_BY_PLACE, arm]  # Σ (n − l) x_{l−h}
+        state.lines[LEVEL, arm] = (late + (late_lag - early_lag) / h) / h
+        state.lines[SLOPE, arm] = (late - early) / h / h
+        state.lines[WIDTH, arm] = state.scale / (h * math.sqrt(h))
 
 
 @inlined
@@ -90,27 +85,14 @@ def _move(values: FloatArray, blocks: FloatArray, arm: int, n: int, h: int, long
     blocks[EARLY_BY_PLACE, arm] += middle * passed - first * gone
 
 
-@inlined
-def _fit(blocks: FloatArray, lines: FloatArray, arm: int, n: int, h: int, scale: float) -> None:
-    """μ̂(t) = (1/h) Σ over the late block of x_l + (t − l)(x_l − x_{l−h})/h, as a line in t − n."""
-    late, early = blocks[LATE, arm], blocks[EARLY, arm]
-    rise = late - early
-    late_lag = n * late - blocks[LATE_BY_PLACE, arm]  # Σ (n − l) x_l
-    early_lag = (n - h) * early - blocks[EARLY_BY_PLACE, arm]  # Σ (n − l) x_{l−h}
-    lines[LEVEL, arm] = (late + (late_lag - early_lag) / h) / h
-    lines[SLOPE, arm] = rise / h / h
-    lines[WIDTH, arm] = scale / (h * math.sqrt(h))
-
-
 def forget(state: RisingState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
-    forget_rounds(state.window, arm)
-    forget_samples(state.samples, arm)
-    for i in range(state.spans.size):
-        if arm == ALL or i == arm:
-            state.spans[i] = 0
-            state.blocks[:, i] = 0.0
-            state.lines[:, i] = 0.0
+    memories.forget_rounds(state.window, arm)
+    memories.forget_samples(state.samples, arm)
+    for i in forgotten(arm, state.spans.size):
+        state.spans[i] = 0
+        state.blocks[:, i] = 0.0
+        state.lines[:, i] = 0.0
 
 
 rule(RisingState, act, observe, forget)
@@ -164,9 +146,7 @@ class RLessUCB(Agent):
 
     def _check(self) -> None:
         hint = "two blocks of that share must fit; the source takes 1/4"
-        self.epsilon = positive("epsilon", self.epsilon, hint=hint)
-        if self.epsilon >= 0.5:
-            raise ValueError(f"epsilon must be below 1/2, got {self.epsilon:g}; {hint}")
+        self.epsilon = positive("epsilon", self.epsilon, below=0.5, hint=hint)
         self.alpha = positive("alpha", self.alpha)
         self.sigma = positive("sigma", self.sigma, hint="1/2 for rewards in [0, 1]")
         self.horizon = positive_int("horizon", self.horizon)
@@ -174,8 +154,8 @@ class RLessUCB(Agent):
     def _new_state(self) -> RisingState:
         k = self.n_arms
         return RisingState(
-            window=new_window(k, None),
-            samples=new_samples(k, self.horizon),
+            window=memories.new_window(k, None),
+            samples=memories.new_samples(k, self.horizon),
             spans=np.zeros(k, np.int64),
             blocks=np.zeros((4, k)),
             lines=np.zeros((3, k)),

@@ -8,11 +8,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from .core import kernel
 from .core.arguments import LARGEST, choice, positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
-from .core.kernel import act as act_within
-from .core.kernel import forget as forget_within
-from .core.kernel import observe as observe_within
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .kl_ucb import KLState, new_kl_state
@@ -162,23 +160,23 @@ class OracleRestartState(NamedTuple):
 
 def act_between_changes(state: OracleRestartState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Play what KL-UCB plays."""
-    return act_within(state.inner, mask, rng)
+    return kernel.act(state.inner, mask, rng)
 
 
 def observe_until_change(state: OracleRestartState, arm: int, reward: float) -> None:
     """Take in the reward; forget all arms if the world changes before the next round."""
     clock = state.clock
-    observe_within(state.inner, arm, reward)
+    kernel.observe(state.inner, arm, reward)
     clock[ROUNDS] += 1
     if clock[PLACE] < state.restarts.size and clock[ROUNDS] == state.restarts[clock[PLACE]]:
         clock[PLACE] += 1
-        forget_within(state.inner, ALL)
+        kernel.forget(state.inner, ALL)
         sound(state.alarms, clock[ROUNDS], ALL, True)
 
 
 def forget_between_changes(state: OracleRestartState, arm: int) -> None:
     """Drop one arm, or with ``ALL`` return to the first round."""
-    forget_within(state.inner, arm)
+    kernel.forget(state.inner, arm)
     if arm == ALL:
         state.clock[:] = 0
         forget_alarms(state.alarms)

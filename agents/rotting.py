@@ -17,22 +17,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .core.arguments import choice, positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, helper, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, forgotten, helper, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
+from .parts import memories
 from .parts.indices import unseen
-from .parts.memories import (
-    ROUNDS,
-    Totals,
-    Window,
-    add_to_totals,
-    forget_rounds,
-    forget_totals,
-    last_sum,
-    new_totals,
-    new_window,
-    slide,
-)
 
 LONGEST = 2**40  # windows beyond this are never filled
 
@@ -100,12 +89,11 @@ def add_to_grid(grid: Grid, arm: int, reward: float) -> None:
 @helper
 def forget_grid(grid: Grid, arm: int) -> None:
     """Empty the grid of one arm, or with ``ALL`` of every arm."""
-    for i in range(grid.levels.size):
-        if arm == ALL or i == arm:
-            grid.means[i, :] = 0.0
-            grid.sums[i, :] = 0.0
-            grid.counts[i, :] = 0
-            grid.levels[i] = 0
+    for i in forgotten(arm, grid.levels.size):
+        grid.means[i, :] = 0.0
+        grid.sums[i, :] = 0.0
+        grid.counts[i, :] = 0
+        grid.levels[i] = 0
 
 
 GRIDS = ("exact", "geometric")
@@ -134,9 +122,7 @@ class RottingAgent(Agent):
         self.sigma = positive("sigma", self.sigma, hint="1/2 for rewards in [0, 1]")
         self.grid = choice("grid", self.grid, GRIDS)
         hint = "the sources take 2; for every window, choose grid='exact'"
-        self.ratio = positive("ratio", self.ratio, hint=hint)
-        if self.ratio < 1.01:
-            raise ValueError(f"ratio must be at least 1.01, got {self.ratio!r}; {hint}")
+        self.ratio = positive("ratio", self.ratio, least=1.01, hint=hint)
         if self.grid == "exact" or self.horizon is not None:
             self.horizon = positive_int("horizon", self.horizon, hint="grid='geometric' needs none")
 
@@ -152,8 +138,8 @@ class RottingAgent(Agent):
 class RawState(NamedTuple):
     """Running totals of all rewards, and for each arm the window that had the lowest bound when it was last sought."""
 
-    window: Window  # without end
-    totals: Totals
+    window: memories.Window  # without end
+    totals: memories.Totals
     lows: FloatArray  # (K,) the lowest reward
     spans: IntArray  # (K,) that window, h
     means: FloatArray  # (K,) the mean of the last h rewards
@@ -164,7 +150,7 @@ class RawState(NamedTuple):
 class RawGridState(NamedTuple):
     """Counts of everything, and means on a geometric grid of windows."""
 
-    window: Window  # without end
+    window: memories.Window  # without end
     grid: Grid
     scale: float  # 2 α σ²
 
@@ -177,7 +163,7 @@ def act_raw(state: RawState, mask: BoolArray, rng: np.random.Generator) -> int:
     """
     pulls, clock = state.window.pulls, state.window.clock
     spans, means, sought = state.spans, state.means, state.sought
-    t = clock[ROUNDS] + 1
+    t = clock[memories.ROUNDS] + 1
     width = state.scale * math.log(t)
     arm = unseen(pulls, clock, mask)
     settled = arm >= 0
@@ -206,15 +192,15 @@ def _seek(state: RawState, width: float, arm: int) -> None:
     values, ends = state.totals.values, state.totals.ends
     n, low = min(state.window.pulls[arm], values.shape[1] - 1), state.lows[arm]
     span = state.spans[arm]
-    mean = last_sum(values, ends, arm, span) / span
+    mean = memories.last_sum(values, ends, arm, span) / span
     lowest = mean + math.sqrt(width / span)
-    average = last_sum(values, ends, arm, n) / n
+    average = memories.last_sum(values, ends, arm, n) / n
     bound = average + math.sqrt(width / n)
     if bound < lowest:
         span, mean, lowest = n, average, bound
     h = 1
     while h < n:
-        average = last_sum(values, ends, arm, h) / h
+        average = memories.last_sum(values, ends, arm, h) / h
         bound = average + math.sqrt(width / h)
         if bound < lowest:
             span, mean, lowest = h, average, bound
@@ -229,24 +215,23 @@ def _seek(state: RawState, width: float, arm: int) -> None:
 
 def observe_raw(state: RawState, arm: int, reward: float) -> None:
     """Add to the totals; the window that was lowest grows with the new sample until the next search."""
-    slide(state.window, arm, reward)
-    add_to_totals(state.totals, arm, reward)
+    memories.slide(state.window, arm, reward)
+    memories.add_to_totals(state.totals, arm, reward)
     span = min(state.spans[arm] + 1, state.window.pulls[arm], state.totals.values.shape[1] - 1)
     state.spans[arm] = span
-    state.means[arm] = last_sum(state.totals.values, state.totals.ends, arm, span) / span
+    state.means[arm] = memories.last_sum(state.totals.values, state.totals.ends, arm, span) / span
     state.lows[arm] = min(state.lows[arm], reward)
 
 
 def forget_raw(state: RawState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
-    forget_rounds(state.window, arm)
-    forget_totals(state.totals, arm)
-    for i in range(state.spans.size):
-        if arm == ALL or i == arm:
-            state.spans[i] = 1
-            state.means[i] = 0.0
-            state.lows[i] = math.inf
-            state.sought[i] = 0
+    memories.forget_rounds(state.window, arm)
+    memories.forget_totals(state.totals, arm)
+    for i in forgotten(arm, state.spans.size):
+        state.spans[i] = 1
+        state.means[i] = 0.0
+        state.lows[i] = math.inf
+        state.sought[i] = 0
 
 
 rule(RawState, act_raw, observe_raw, forget_raw)
@@ -255,7 +240,7 @@ rule(RawState, act_raw, observe_raw, forget_raw)
 def act_raw_on_grid(state: RawGridState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Play argmax_i min_h of the mean of h samples plus √(2ασ² ln t / h), h on the grid; an unseen arm comes first."""
     means, levels, inverse_roots = state.grid.means, state.grid.levels, state.grid.inverse_roots
-    root = math.sqrt(state.scale * math.log(state.window.clock[ROUNDS] + 1))
+    root = math.sqrt(state.scale * math.log(state.window.clock[memories.ROUNDS] + 1))
     arm, highest = -1, -math.inf
     for i in range(mask.size):
         if mask[i]:
@@ -270,13 +255,13 @@ def act_raw_on_grid(state: RawGridState, mask: BoolArray, rng: np.random.Generat
 
 def observe_on_grid(state: RawGridState | FewaGridState, arm: int, reward: float) -> None:
     """Update the counts and the grid."""
-    slide(state.window, arm, reward)
+    memories.slide(state.window, arm, reward)
     add_to_grid(state.grid, arm, reward)
 
 
 def forget_on_grid(state: RawGridState | FewaGridState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
-    forget_rounds(state.window, arm)
+    memories.forget_rounds(state.window, arm)
     forget_grid(state.grid, arm)
 
 
@@ -320,11 +305,11 @@ class RAWUCB(RottingAgent):
     def _new_state(self) -> RawState | RawGridState:
         k, scale = self.n_arms, 2 * self.alpha * self.sigma**2
         if self.grid == "geometric":
-            return RawGridState(new_window(k, None), new_grid(k, self.ratio), scale)
+            return RawGridState(memories.new_window(k, None), new_grid(k, self.ratio), scale)
         assert self.horizon is not None
         return RawState(
-            window=new_window(k, None),
-            totals=new_totals(k, self.horizon),
+            window=memories.new_window(k, None),
+            totals=memories.new_totals(k, self.horizon),
             lows=np.full(k, np.inf),
             spans=np.ones(k, np.int64),
             means=np.zeros(k),
@@ -336,8 +321,8 @@ class RAWUCB(RottingAgent):
 class FewaState(NamedTuple):
     """Running totals of all rewards, and room for the filter to work in."""
 
-    window: Window  # without end
-    totals: Totals
+    window: memories.Window  # without end
+    totals: memories.Totals
     bounds: FloatArray  # (2,) the lowest and the highest reward
     kept: IntArray  # (K,) the arms that the filter kept come first
     recent: FloatArray  # (K,) the sums of their last h rewards
@@ -347,7 +332,7 @@ class FewaState(NamedTuple):
 class FewaGridState(NamedTuple):
     """Counts of everything, and means on a geometric grid of windows."""
 
-    window: Window  # without end
+    window: memories.Window  # without end
     grid: Grid
     kept: IntArray  # (K,) the arms that the filter kept come first
     scale: float  # 8 α σ²
@@ -361,14 +346,14 @@ def act_fewa(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int
     """
     pulls, clock, kept, recent = state.window.pulls, state.window.clock, state.kept, state.recent
     values, ends = state.totals.values, state.totals.ends
-    scale, spread = state.scale * math.log(clock[ROUNDS] + 1), state.bounds[1] - state.bounds[0]
+    scale, spread = state.scale * math.log(clock[memories.ROUNDS] + 1), state.bounds[1] - state.bounds[0]
     count = _available(kept, mask)
     fewest = _fewest(kept, count, pulls)
     h = 1
     while spread > 0.0 and h <= min(pulls[fewest], values.shape[1] - 1) and count > 1:
         highest = -math.inf
         for place in range(count):
-            recent[place] = last_sum(values, ends, kept[place], h)
+            recent[place] = memories.last_sum(values, ends, kept[place], h)
             highest = max(highest, recent[place])
         threshold = math.sqrt(scale * h)
         left, lowest = 0, highest
@@ -408,16 +393,16 @@ def _fewest(kept: IntArray, count: int, pulls: IntArray) -> int:
 
 def observe_fewa(state: FewaState, arm: int, reward: float) -> None:
     """Add to the totals."""
-    slide(state.window, arm, reward)
-    add_to_totals(state.totals, arm, reward)
+    memories.slide(state.window, arm, reward)
+    memories.add_to_totals(state.totals, arm, reward)
     state.bounds[0] = min(state.bounds[0], reward)
     state.bounds[1] = max(state.bounds[1], reward)
 
 
 def forget_fewa(state: FewaState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
-    forget_rounds(state.window, arm)
-    forget_totals(state.totals, arm)
+    memories.forget_rounds(state.window, arm)
+    memories.forget_totals(state.totals, arm)
     if arm == ALL:
         state.bounds[0] = math.inf
         state.bounds[1] = -math.inf
@@ -430,7 +415,7 @@ def act_fewa_on_grid(state: FewaGridState, mask: BoolArray, rng: np.random.Gener
     """Filter with the windows of the grid, until a kept arm has no mean for the next; of such, the one pulled least."""
     means, levels, inverse_roots = state.grid.means, state.grid.levels, state.grid.inverse_roots
     kept, pulls = state.kept, state.window.pulls
-    root = math.sqrt(state.scale * math.log(state.window.clock[ROUNDS] + 1))
+    root = math.sqrt(state.scale * math.log(state.window.clock[memories.ROUNDS] + 1))
     count = _available(kept, mask)
     fewest = _fewest(kept, count, pulls)
     j = 0
@@ -494,7 +479,7 @@ class FEWA(RottingAgent):
         k, scale = self.n_arms, 8 * self.alpha * self.sigma**2
         kept = np.zeros(k, np.int64)
         if self.grid == "geometric":
-            return FewaGridState(new_window(k, None), new_grid(k, self.ratio), kept, scale)
+            return FewaGridState(memories.new_window(k, None), new_grid(k, self.ratio), kept, scale)
         assert self.horizon is not None
-        bounds = np.array([np.inf, -np.inf])
-        return FewaState(new_window(k, None), new_totals(k, self.horizon), bounds, kept, np.zeros(k), scale)
+        window, totals = memories.new_window(k, None), memories.new_totals(k, self.horizon)
+        return FewaState(window, totals, np.array([np.inf, -np.inf]), kept, np.zeros(k), scale)

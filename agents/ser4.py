@@ -53,23 +53,22 @@ def act(state: Ser4State, mask: BoolArray, rng: np.random.Generator) -> int:
 
 
 def observe(state: Ser4State, arm: int, reward: float) -> None:
-    """Take in the reward; after the last arm of a round-robin, drop those that are clearly worse."""
+    """Take in the reward; after the last arm of a round-robin, drop those that are clearly worse.
+
+    These are the k with μ̂_max − μ̂_k + ε ≥ factor · √(ln(4Kτ²/δ)/(2τ)), never the best.
+    """
     state.sums[arm] += reward
     state.pulls[arm] += 1
     state.clock[ROUNDS] += 1
     if arm == state.order[state.clock[PLACE]]:
         state.clock[PLACE] += 1
-    if state.clock[PLACE] == state.clock[ACTIVE]:
-        state.clock[PLACE] = 0
-        state.clock[ROBINS] += 1
-        if state.clock[ROBINS] >= math.log(state.order.size / state.delta):
-            _eliminate(state)
-
-
-@inlined
-def _eliminate(state: Ser4State) -> None:
-    """Drop every k with μ̂_max − μ̂_k + ε ≥ factor · √(ln(4Kτ²/δ)/(2τ)), never the best."""
+    if state.clock[PLACE] < state.clock[ACTIVE]:
+        return
+    state.clock[PLACE] = 0
+    state.clock[ROBINS] += 1
     tau = state.clock[ROBINS]
+    if tau < math.log(state.order.size / state.delta):
+        return
     best = state.order[0]
     for place in range(1, state.clock[ACTIVE]):
         k = state.order[place]
@@ -145,8 +144,7 @@ class Ser4(Agent):
     factor: float = field(default=2.0, kw_only=True)
 
     def _check(self) -> None:
-        positive("delta", self.delta)
-        self.delta = fraction("delta", self.delta)
+        self.delta = fraction("delta", self.delta, allow_zero=False)
         self.epsilon = positive("epsilon", self.epsilon, allow_zero=True)
         self.phi = fraction("phi", self.phi)
         self.factor = positive("factor", self.factor, hint="2 by Hoeffding's inequality")

@@ -13,19 +13,8 @@ from .core.arguments import positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
+from .parts import memories
 from .parts.indices import unseen
-from .parts.memories import (
-    Totals,
-    Window,
-    add_to_totals,
-    check_window,
-    forget_rounds,
-    forget_totals,
-    last_sum,
-    new_totals,
-    new_window,
-    slide,
-)
 
 DUELS, LEADER, SINCE, TO_PLAY = 0, 1, 2, 3  # indices into the clock of duels
 LOST, PLAYED, DUE = 0, 1, 2  # the outcome of an arm's last duel, and whether a winner was played since
@@ -34,8 +23,8 @@ LOST, PLAYED, DUE = 0, 1, 2  # the outcome of an arm's last duel, and whether a 
 class DuelState(NamedTuple):
     """The window, running totals by which the last samples of an arm are added up, and the duels of this stage."""
 
-    window: Window
-    totals: Totals  # of the last τ samples of each arm
+    window: memories.Window
+    totals: memories.Totals  # of the last τ samples of each arm
     outcomes: IntArray  # (K,) LOST, PLAYED or DUE
     drawn: IntArray  # (K,) the stage in which the arm was last played
     clock: IntArray  # (4,) stages of DUELS so far, the LEADER, the stage SINCE which it leads, and winners TO_PLAY
@@ -58,8 +47,8 @@ def act(state: DuelState, mask: BoolArray, rng: np.random.Generator) -> int:
 def observe(state: DuelState, arm: int, reward: float) -> None:
     """Take in the reward; when every winner was played, the next duels follow."""
     clock, outcomes = state.clock, state.outcomes
-    slide(state.window, arm, reward)
-    add_to_totals(state.totals, arm, reward)
+    memories.slide(state.window, arm, reward)
+    memories.add_to_totals(state.totals, arm, reward)
     state.drawn[arm] = max(clock[DUELS], 1)
     if outcomes[arm] == DUE:
         outcomes[arm] = PLAYED
@@ -102,7 +91,7 @@ def _duel(state: DuelState) -> None:
         wins = pulls[i] == 0 or pulls[i] < state.explore
         if not wins and i != leader:
             n = min(pulls[i], pulls[leader])
-            block = last_sum(state.totals.values, state.totals.ends, leader, n) / n
+            block = memories.last_sum(state.totals.values, state.totals.ends, leader, n) / n
             waits = stage - state.drawn[i] >= state.patience and pulls[i] <= state.few
             wins = sums[i] / pulls[i] >= block or (stuck and waits)
         outcomes[i] = DUE if wins else LOST
@@ -115,8 +104,8 @@ def _duel(state: DuelState) -> None:
 
 def forget(state: DuelState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
-    forget_rounds(state.window, arm)
-    forget_totals(state.totals, arm)
+    memories.forget_rounds(state.window, arm)
+    memories.forget_totals(state.totals, arm)
     if arm == ALL:
         state.outcomes[:] = DUE
         state.drawn[:] = 1
@@ -175,14 +164,14 @@ class SWLBSDA(Agent):
     exponent: float = field(default=1 / 3, kw_only=True)
 
     def _check(self) -> None:
-        self.window = check_window(self.window)
+        self.window = memories.check_window(self.window)
         self.exponent = positive("exponent", self.exponent, hint="the authors take 1/3")
 
     def _new_state(self) -> DuelState:
         k, log = self.n_arms, math.log(self.window)
         return DuelState(
-            window=new_window(k, self.window),
-            totals=new_totals(k, self.window),
+            window=memories.new_window(k, self.window),
+            totals=memories.new_totals(k, self.window),
             outcomes=np.full(k, DUE),
             drawn=np.ones(k, np.int64),
             clock=np.array([0, -1, 0, k]),

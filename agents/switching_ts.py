@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import choice, fraction, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, forgotten, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 
@@ -184,14 +184,13 @@ def observe_by_arm(state: ArmSwitchingState, arm: int, reward: float) -> None:
 
 def forget_by_arm(state: ArmSwitchingState, arm: int) -> None:
     """Drop all that was learnt about one arm, or with ``ALL`` about every arm."""
-    for i in range(state.fresh.size):
-        if arm == ALL or i == arm:
-            state.counts[:, i] = 0.0
-            state.before[:, i] = 0.0
-            state.weights[i] = 0.0
-            state.totals[i] = 0.0
-            state.fresh[i] = 1.0
-            state.held[i] = 0
+    for i in forgotten(arm, state.fresh.size):
+        state.counts[:, i] = 0.0
+        state.before[:, i] = 0.0
+        state.weights[i] = 0.0
+        state.totals[i] = 0.0
+        state.fresh[i] = 1.0
+        state.held[i] = 0
 
 
 rule(ArmSwitchingState, act_by_arm, observe_by_arm, forget_by_arm)

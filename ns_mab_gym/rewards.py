@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .agents.core.arguments import LARGEST, known_parameters, positive, typed
-from .agents.core.cards import Card, card_of, docstring_of
-from .agents.core.registry import Registry
+from .agents.core.registry import Card, Registry, card_of, docstring_of
 from .means import Floats
 
 CONCENTRATIONS = 1e-3, 1e9  # for which quantiles are computed to seven digits or more

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import ns_mab_gym
-from ns_mab_gym.agents.core.cards import WITHOUT_DOCSTRINGS
+from ns_mab_gym.agents.core.registry import WITHOUT_DOCSTRINGS
 
 PLAY = """
 import ns_mab_gym as nsb
@@ -71,4 +71,4 @@ def tells_a_type(test: ast.expr) -> bool:
 
 
 def test_nothing_but_cards_reads_docstrings():
-    assert {file.name for file in sources() if "__doc__" in file.read_text()} == {"cards.py"}
+    assert {file.name for file in sources() if "__doc__" in file.read_text()} == {"registry.py"}

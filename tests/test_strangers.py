@@ -18,7 +18,7 @@ from fuzzing import guest, is_own
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rewards, theory, worlds, wrappers
-from ns_mab_gym.agents.core.conformance import AgentCheckError
+from ns_mab_gym.agents.core.protocol import AgentCheckError
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.vector import NSBanditVectorEnv
 

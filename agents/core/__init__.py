@@ -1,1 +1,1 @@
-"""Protocol, kernel, knowledge, cards, argument checks, saving and the registry, which all agents share."""
+"""Protocol with saving, kernel, knowledge, argument checks, and the registry with cards, which all agents share."""

@@ -76,11 +76,14 @@ def choice(what: str, given: object, allowed: Collection[str]) -> str:
     raise ValueError(f"unknown {what} {shown(given)}; {nearest(given, allowed)}")
 
 
-def known_parameters(owner: str, given: Iterable[str], allowed: Collection[str]) -> None:
-    """Raise a TypeError that names the nearest parameter if a given name is not allowed."""
+def known_parameters(owner: str, given: Iterable[str], allowed: Collection[str], also: str = "") -> None:
+    """Raise a TypeError that names the nearest parameter, and says this also, if a given name is not allowed."""
     for name in given:
         if name not in allowed:
-            raise TypeError(_unknown(owner, name, allowed))
+            close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            takes = f"it takes {', '.join(allowed) or 'none'}"
+            raise TypeError(f"{owner} has no parameter {name!r}; {hint}{takes}{also.format(name)}")
 
 
 def known_keywords(owner: str, given: Iterable[str], allowed: Collection[str]) -> None:
@@ -88,16 +91,7 @@ def known_keywords(owner: str, given: Iterable[str], allowed: Collection[str]) -
 
     ``torchrl`` makes every environment with ``frameskip=`` first, and without it if the error has these words.
     """
-    for name in given:
-        if name not in allowed:
-            raise TypeError(f"{_unknown(owner, name, allowed)} (unexpected keyword argument {name!r})")
-
-
-def _unknown(owner: str, name: str, allowed: Collection[str]) -> str:
-    takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
-    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{owner} has no parameter {name!r}; {hint}{takes}"
+    known_parameters(owner, given, allowed, also=" (unexpected keyword argument {!r})")
 
 
 def seed_number(given: object, what: str = "seed") -> int | None:
@@ -169,18 +163,29 @@ def number(what: str, given: object, *, kind: str = "a finite number", hint: str
     return value
 
 
-def positive(what: str, given: object, *, allow_zero: bool = False, hint: str = "", any_size: bool = False) -> float:
-    """The given value as a float, if it is a :func:`number` above zero (or zero, with ``allow_zero``)."""
+def positive(
+    what: str,
+    given: object,
+    *,
+    allow_zero: bool = False,
+    least: float = 0.0,
+    below: float = math.inf,
+    hint: str = "",
+    any_size: bool = False,
+) -> float:
+    """The given value as a float, if it is a :func:`number` above 0 in [least, below), or 0 if that is allowed."""
     kind = "a finite number of at least 0" if allow_zero else "a finite number above 0"
     value = number(what, given, kind=kind, hint=hint, any_size=any_size)
-    if value < 0 or (value == 0 and not allow_zero):
-        raise ValueError(f"{what} must be {kind}, got {shown(given)}{hint and '; ' + hint}")
-    return value
+    if value > 0 and not least <= value < below:
+        kind = " and ".join([f"at least {least:g}"] * (least > 0) + [f"below {below:g}"] * (below < math.inf))
+    elif value > 0 or (value == 0 and allow_zero):
+        return value
+    raise ValueError(f"{what} must be {kind}, got {shown(given)}{hint and '; ' + hint}")
 
 
-def fraction(what: str, given: object, *, hint: str = "") -> float:
-    """The given value as a float, if it lies in [0, 1]."""
-    value = positive(what, given, allow_zero=True, hint=hint)
+def fraction(what: str, given: object, *, allow_zero: bool = True, hint: str = "") -> float:
+    """The given value as a float, if it lies in [0, 1], and is not 0 unless that is allowed."""
+    value = positive(what, given, allow_zero=allow_zero, hint=hint)
     if value > 1:
         raise ValueError(f"{what} must lie in [0, 1], got {shown(given)}{hint and '; ' + hint}")
     return value
@@ -205,7 +210,7 @@ def check_types(kind: type[Any], given: Mapping[str, Any]) -> None:
         given: values by the names of parameters; names that the class does not know are not looked at.
     """
     if wrong := _mistyped(kind, given):
-        raise TypeError(_wanted(kind, wrong, given[wrong]))
+        raise TypeError(f"{wrong[0]} {wrong[1]}")
 
 
 @contextmanager
@@ -218,9 +223,9 @@ def checking_types(kind: type[Any], given: Mapping[str, Any]) -> Iterator[None]:
         yield
     except Exception as error:
         wrong = _mistyped(kind, given)
-        if wrong is None or wrong in str(error):
+        if wrong is None or wrong[0] in str(error):
             raise
-        raise TypeError(_wanted(kind, wrong, given[wrong])) from error
+        raise TypeError(f"{wrong[0]} {wrong[1]}") from error
 
 
 def typed(kind: type[Any], given: Mapping[str, Any], make: Callable[[], T]) -> T:
@@ -242,26 +247,22 @@ def _hints(kind: Any) -> dict[str, tuple[Any, bool]]:
     return {name: (hints[name], each.default is None) for name, each in parameters.items() if name in hints}
 
 
-def _mistyped(kind: Any, given: Mapping[str, Any]) -> str | None:
-    """The first parameter whose value is not of its type."""
+def _mistyped(kind: Any, given: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The first parameter whose value is not of its type, and what it must be."""
     hints = _hints(kind)
     for name, value in given.items():
         hint, optional = hints.get(name, (Any, True))
-        if not (value is None and optional) and not _fits(value, hint):
-            return name
+        if (value is None and optional) or _fits(value, hint):
+            continue
+        allowed, advice = get_args(hint) or (hint,), ""
+        if bool in allowed:
+            advice = f"; write {name}=true or {name}=false"
+        elif int in allowed and isinstance(value, float) and value.is_integer():
+            advice = f"; write {int(value)}"
+        elif isinstance(value, int) and abs(value) >= TOO_LARGE:
+            advice = "; it is too large"
+        return name, f"must be {_type_words(hint)}, got {shown(value)}{advice}"
     return None
-
-
-def _wanted(kind: Any, name: str, value: Any) -> str:
-    hint = _hints(kind)[name][0]
-    allowed, advice = get_args(hint) or (hint,), ""
-    if bool in allowed:
-        advice = f"; write {name}=true or {name}=false"
-    elif int in allowed and isinstance(value, float) and value.is_integer():
-        advice = f"; write {int(value)}"
-    elif isinstance(value, int) and abs(value) >= TOO_LARGE:
-        advice = "; it is too large"
-    return f"{name} must be {_type_words(hint)}, got {shown(value)}{advice}"
 
 
 def _fits(value: Any, hint: Any) -> bool:
@@ -336,30 +337,23 @@ def available_memory() -> float:
 
 
 class UnplayableArmError(ValueError):
-    """An agent chose something that is no arm."""
+    """An agent chose something that is no arm.
 
-    def __init__(self, agent: str, chosen: str, n_arms: int, round_: int | None = None) -> None:
-        """Say what is wrong.
+    Args:
+        agent: the agent's name.
+        chosen: what it chose, in words.
+        n_arms: K.
+        round_: in which round, counted from 1; left out if that is not known.
+    """
 
-        Args:
-            agent: the agent's name.
-            chosen: what it chose, in words.
-            n_arms: K.
-            round_: in which round, counted from 1; None if that is not known.
-        """
-        when = "" if round_ is None else f" in round {round_:,}"
-        super().__init__(
-            f"{agent} chose {chosen}{when}; an arm is an integer from 0 to {n_arms - 1}, so mend the agent's act"
-        )
-        self.given = agent, chosen, n_arms, round_
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let it come back from other processes, as its only argument is the message."""
-        return UnplayableArmError, self.given
+    def __str__(self) -> str:
+        agent, chosen, n_arms, *round_ = self.args
+        when = f" in round {round_[0]:,}" if round_ else ""
+        return f"{agent} chose {chosen}{when}; an arm is an integer from 0 to {n_arms - 1}, so mend the agent's act"
 
     def in_round(self, round_: int) -> UnplayableArmError:
         """The same error, with the round."""
-        return UnplayableArmError(*self.given[:3], round_)
+        return UnplayableArmError(*self.args[:3], round_)
 
 
 def whole_arm(agent: str, chosen: Any, n_arms: int) -> int:

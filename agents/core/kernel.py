@@ -132,31 +132,21 @@ def watch(state: Any, arm: int, reward: float) -> bool:
     return DETECTIONS[type(state)].watch(state, arm, reward)
 
 
-@overload(act, strict=False, jit_options=INLINED)
-def _compiled_act(state, mask, rng):  # type: ignore[no-untyped-def]
-    return _rule_of(state).act if isinstance(state, NAMED_TUPLES) else None
+def _compile(function: Callable[..., Any], options: Any) -> None:
+    """Let compiled code call a function of this module, by the class of the state, whose rule is fixed from then on."""
+
+    def of_the_state(state: Any, *others: Any) -> Any:
+        if not isinstance(state, NAMED_TUPLES):
+            return None
+        kind = state.instance_class
+        _COMPILED.add(kind)
+        return getattr(DETECTIONS[kind] if kind in DETECTIONS else RULES[kind], function.__name__)
+
+    overload(function, strict=False, jit_options=options)(of_the_state)
 
 
-@overload(observe, strict=False, jit_options=INLINED)
-def _compiled_observe(state, arm, reward):  # type: ignore[no-untyped-def]
-    return _rule_of(state).observe if isinstance(state, NAMED_TUPLES) else None
-
-
-@overload(forget, strict=False, jit_options=LEAN)
-def _compiled_forget(state, arm):  # type: ignore[no-untyped-def]
-    return _rule_of(state).forget if isinstance(state, NAMED_TUPLES) else None
-
-
-@overload(watch, strict=False, jit_options=INLINED)
-def _compiled_watch(state, arm, reward):  # type: ignore[no-untyped-def]
-    return _rule_of(state).watch if isinstance(state, NAMED_TUPLES) else None
-
-
-def _rule_of(state: Any) -> Any:
-    """The functions of a numba type of state, which are fixed from now on."""
-    kind = state.instance_class
-    _COMPILED.add(kind)
-    return DETECTIONS[kind] if kind in DETECTIONS else RULES[kind]
+for _function, _options in ((act, INLINED), (observe, INLINED), (watch, INLINED), (forget, LEAN)):
+    _compile(_function, _options)
 
 
 @inlined
@@ -170,6 +160,12 @@ def floor_within(x: float, most: float) -> int:
     (2, 0, 9, 9)
     """
     return int(max(0.0, min(most, x)))  # in this order: NaN is neither below ``most`` nor above 0
+
+
+@inlined
+def forgotten(arm: int, n_arms: int) -> range:
+    """The arms that ``forget(state, arm)`` is about: this one, or with ``ALL`` every one."""
+    return range(n_arms) if arm == ALL else range(arm, arm + 1)
 
 
 def states_in(state: Any) -> Iterator[Any]:

@@ -1,31 +1,34 @@
-"""The agent protocol and what all agents of the zoo have in common."""
+"""The agent protocol, what all agents of the zoo have in common, how they are saved, and a check of one's own agents.
+
+A saved agent is a flat dictionary of plain arrays, without pickle: its name, its parameters, the arrays of its state,
+its generator, and a digest of these arrays. It is loaded whole or not at all: if name and parameters are the agent's
+own, every array has its shape and its type, and the digest is that of the arrays.
+"""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import hashlib
 import math
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
-from .arguments import (
-    LARGEST_REWARD,
-    MOST,
-    DoesNotFitError,
-    as_integer,
-    check_types,
-    checking_types,
-    positive_int,
-    seed_number,
-    shown,
-    whole_arm,
-)
+from . import arguments
+from .arguments import DoesNotFitError, check_types, checking_types, positive_int, shown
 from .kernel import ALL, RULES, BoolArray, act, forget, observe
 from .knowledge import Knowledge
-from .saving import load, save
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+WORD = (1 << 64) - 1
+PLAIN = "biufUS"  # kinds of arrays that hold truth values, numbers or text; nothing pickled
 
 
 class UnsuitableRewardsError(ValueError):
@@ -85,8 +88,6 @@ class Agent(ABC):
             check_types(type(self), self.parameters)
         except ArithmeticError:
             raise ValueError(f"{self.name} cannot compute with numbers this large or small: {self._given()}") from None
-        except MemoryError:  # of arrays most of which stay empty: there is room for the rest, but not for the addresses
-            raise DoesNotFitError(f"{self.name} needs more memory than it may have with {self._given()}") from None
 
     def _given(self) -> str:
         return ", ".join(f"{key} = {shown(value)}" for key, value in self.parameters.items())
@@ -119,18 +120,17 @@ class Agent(ABC):
 
     def reset(self, seed: int | None = None) -> None:
         """Forget everything and restart the agent's own generator from the seed."""
-        self.rng = np.random.default_rng(seed_number(seed))
+        self.rng = np.random.default_rng(arguments.seed_number(seed))
         try:
-            self.state = self._new_state()
+            self.state, self._all_arms = self._new_state(), np.ones(self.n_arms, np.bool_)
         except (MemoryError, ValueError) as error:
             sizes = [value for value in self.parameters.values() if isinstance(value, int)]
-            if isinstance(error, MemoryError) or self.n_arms * max(sizes) > MOST:  # more than NumPy can count
+            if isinstance(error, MemoryError) or self.n_arms * max(sizes) > arguments.MOST:  # more than NumPy can count
                 raise DoesNotFitError(f"there is no memory for {self.name} with {self._given()}; take less") from error
             raise
         if type(self.state) not in RULES and type(self).act is Agent.act:
             state = type(self.state).__name__
             raise TypeError(f"{state} has no rule; say how it plays: ns_mab_gym.agents.rule({state}, act, observe)")
-        self._all_arms: BoolArray = np.ones(self.n_arms, np.bool_)
 
     def act(self, observation: Any = None, *, mask: BoolArray | None = None) -> int:
         """The arm to play, from 0 to K − 1.
@@ -140,7 +140,7 @@ class Agent(ABC):
             mask: (K,) which arms can be played in this round; all of them if not given.
         """
         chosen = act(self.state, self._all_arms if mask is None else self._checked_mask(mask), self.rng)
-        return whole_arm(self.name, chosen, self.n_arms)
+        return arguments.whole_arm(self.name, chosen, self.n_arms)
 
     def observe(self, arm: int, reward: float) -> None:
         """Take in the reward of the arm that was played."""
@@ -176,7 +176,10 @@ class Agent(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything the agent knows, as plain numbers, strings and arrays: ``numpy.savez`` can store it as it is."""
-        return save(self.name, self.parameters, self.state, self.rng)
+        arrays = {key: array.copy() for key, array in arrays_of(self.state).items()}
+        arrays["generator"] = generator_state(self.rng)
+        given = {f"parameter.{key}": value for key, value in self.parameters.items() if value is not None}
+        return {"agent": self.name, **given, **arrays, "digest": digest_of(arrays)}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Continue where an agent with the same parameters was when :meth:`state_dict` was called.
@@ -184,11 +187,11 @@ class Agent(ABC):
         Everything is checked before anything changes: a state of another agent, or one that was damaged since it was
         saved, gives a ValueError that says what is wrong with it, and leaves the agent as it was.
         """
-        self.state, self.rng = load(self.state_dict(), self.state, saved)
+        self.state, self.rng = loaded(self.state_dict(), self.state, saved)
 
     def _checked_arm(self, arm: Any) -> int:
         try:
-            index = as_integer(arm)
+            index = arguments.as_integer(arm)
         except TypeError:
             raise TypeError(f"an arm must be an integer from 0 to {self.n_arms - 1}, got {shown(arm)}") from None
         if not 0 <= index < self.n_arms:
@@ -216,8 +219,208 @@ def _checked_reward(given: Any) -> float:
         raise UnsuitableRewardsError(f"a reward must be a finite number, got {shown(given)}") from None
     if not math.isfinite(reward):
         raise UnsuitableRewardsError(f"a reward must be a finite number, got {reward}")
-    if abs(reward) > LARGEST_REWARD:
-        raise UnsuitableRewardsError(
-            f"a reward must lie between {-LARGEST_REWARD:g} and {LARGEST_REWARD:g}, got {reward:g}; rescale the rewards"
-        )
+    if abs(reward) > (most := arguments.LARGEST_REWARD):
+        words = f"a reward must lie between {-most:g} and {most:g}, got {reward:g}; rescale the rewards"
+        raise UnsuitableRewardsError(words)
     return reward
+
+
+def loaded(mine: Mapping[str, Any], state: Any, saved: Any) -> tuple[Any, np.random.Generator]:
+    """The state and the generator of a saved agent; a ValueError that says what is wrong with it if there is anything.
+
+    Args:
+        mine: the agent that loads, saved.
+        state: its state.
+        saved: what is to be loaded.
+    """
+    name = mine["agent"]
+    if not isinstance(saved, Mapping):
+        raise TypeError(f"a saved {name} is a dictionary as state_dict() returns it, got {type(saved).__name__}")
+    given = list(saved)
+    missing, unknown = [key for key in mine if key not in given], [key for key in given if key not in mine]
+    if missing or unknown:
+        lacks = [f"it has no {_few(missing)}"] if missing else []
+        knows = [f"a {name} has no {_few(unknown)}"] if unknown else []
+        raise ValueError(f"not a saved {name}: {', and '.join(lacks + knows)}; save it with state_dict()")
+    arrays: Arrays = {}
+    for key, own in mine.items():
+        if isinstance(saved, dict) and saved[key] is own:
+            continue  # a parameter of any type
+        value = plain_value(saved, key)
+        if key == "digest":
+            if str(value) != digest_of(arrays):
+                raise ValueError(f"the saved {name} is damaged: its arrays do not have its digest; save it again")
+        elif key.startswith(("agent", "parameter.")):
+            if not np.array_equal(value, own):
+                theirs, ours = (" ".join(f"{each!s:.200}".split()) for each in (value, own))
+                raise ValueError(f"saved with {key} = {theirs}, this agent has {ours}; make it the same first")
+        elif value.shape != own.shape or value.dtype != own.dtype:
+            theirs, ours = (f"{each.dtype}{list(each.shape)}" for each in (value, own))
+            raise ValueError(f"saved {key} is {theirs}, this agent's is {ours}")
+        else:
+            arrays[key] = value
+    for key, own in arrays_of(state).items():
+        arrays[key].flags.writeable = own.flags.writeable  # compiled code has another type for constant arrays
+    return with_arrays(state, arrays), generator_from(arrays["generator"])
+
+
+def _few(keys: list[Any]) -> str:
+    shown = ", ".join(f"{key!r:.60}" for key in keys[:3])
+    return f"{shown} and {len(keys) - 3} more" if len(keys) > 3 else shown
+
+
+def plain_value(saved: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    """A copy of the value under a key as an array; a ValueError if it does not hold plain values."""
+    try:
+        value = np.array(saved[key], order="C")
+    except Exception as error:  # a damaged file, lists of different lengths
+        raise ValueError(f"saved {key} cannot be read as an array: {type(error).__name__}: {error}") from error
+    if value.dtype.kind not in PLAIN:
+        raise ValueError(f"saved {key} holds {value.dtype} values; it must hold numbers, truth values or text alone")
+    return value
+
+
+def digest_of(arrays: Arrays) -> str:
+    """SHA-256 of arrays and their names.
+
+    >>> digest_of({"state.pulls": np.arange(3)}) == digest_of({"state.pulls": np.arange(3)[::-1]})
+    False
+    """
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def arrays_of(state: Any, prefix: str = "state.") -> Arrays:
+    """The arrays of a state; those of a nested state, or of a tuple of them, under a dotted name."""
+    arrays: Arrays = {}
+    names = getattr(state, "_fields", map(str, range(len(state))))
+    for name, value in zip(names, state, strict=True):
+        if isinstance(value, tuple):
+            arrays |= arrays_of(value, f"{prefix}{name}.")
+        elif isinstance(value, np.ndarray):
+            arrays[prefix + name] = value
+    return arrays
+
+
+def with_arrays(state: Any, arrays: Arrays, prefix: str = "state.") -> Any:
+    """The state with these arrays in the place of its own; other values stay."""
+    names = getattr(state, "_fields", map(str, range(len(state))))
+    values = [
+        with_arrays(value, arrays, f"{prefix}{name}.") if isinstance(value, tuple) else arrays.get(prefix + name, value)
+        for name, value in zip(names, state, strict=True)
+    ]
+    return type(state)(*values) if hasattr(state, "_fields") else type(state)(values)
+
+
+def generator_state(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
+    """The state of a PCG64 generator as six 64-bit words."""
+    state: Any = rng.bit_generator.state
+    value, increment = state["state"]["state"], state["state"]["inc"]
+    words = [value >> 64, value & WORD, increment >> 64, increment & WORD, state["has_uint32"], state["uinteger"]]
+    return np.array(words, dtype=np.uint64)
+
+
+def generator_from(words: npt.NDArray[Any]) -> np.random.Generator:
+    """A PCG64 generator in a state that :func:`generator_state` returned."""
+    value_high, value_low, inc_high, inc_low, has_uint32, uinteger = (int(w) for w in words)
+    bits = np.random.PCG64(0)
+    bits.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": value_high << 64 | value_low, "inc": inc_high << 64 | inc_low},
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
+    }
+    return np.random.Generator(bits)
+
+
+class AgentCheckError(AssertionError):
+    """An agent breaks the protocol; the message lists how."""
+
+
+def check_agent(agent: AgentProtocol, n_arms: int, *, rounds: int = 200) -> None:
+    """Play an agent on a small Bernoulli bandit and raise an error that lists what it gets wrong.
+
+    Args:
+        agent: an object with ``reset(seed)``, ``act(observation=None)`` and ``observe(arm, reward)``.
+        n_arms: the number of arms that it was made for.
+        rounds: how long to play.
+    """
+    n_arms = positive_int("n_arms", n_arms, least=2)
+    rounds = positive_int("rounds", rounds)
+    missing = [name for name in ("reset", "act", "observe") if not callable(getattr(agent, name, None))]
+    if missing:
+        raise AgentCheckError(
+            f"{shown(agent)} has no method {', '.join(f'{m}()' for m in missing)}; it needs all three"
+        )
+    problems: list[str] = []
+    try:
+        first = _play(agent, n_arms, rounds, 1, problems)
+        again = _play(agent, n_arms, rounds, 1, problems)
+        if first != again:
+            problems.append(
+                "reset(seed=1) twice gave two different games: draw only from a generator made in reset(seed)"
+            )
+        _check_saving(agent, n_arms, rounds, problems)
+    except AgentCheckError:
+        raise
+    except Exception as error:
+        problems.append(f"it raised {type(error).__name__}: {error}")
+    if problems:
+        raise AgentCheckError("\n".join([f"{shown(agent)}:", *(f"- {p}" for p in dict.fromkeys(problems))]))
+
+
+def _play(agent: AgentProtocol, n_arms: int, rounds: int, seed: int, problems: list[str]) -> list[int]:
+    """Play a short game and return its arms; mistakes are added to ``problems``."""
+    luck = np.random.default_rng(seed)
+    means = np.linspace(0.1, 0.9, n_arms)
+    before = _global_generators()
+    agent.reset(seed=seed)
+    arms: list[int] = []
+    for t in range(rounds):
+        observation: npt.NDArray[np.float32] | None = None if t % 2 else np.zeros(n_arms + 2, np.float32)
+        arm = agent.act(observation) if observation is not None else agent.act()
+        try:
+            arms.append(arguments.playable("", arm, n_arms, t + 1))
+        except arguments.UnplayableArmError:
+            wanted = f"it must return an integer from 0 to {n_arms - 1}"
+            raise AgentCheckError(f"act() returned {shown(arm)}; {wanted}") from None
+        if agent.observe(arms[-1], float(luck.random() < means[arms[-1]])) is not None:  # type: ignore[func-returns-value]
+            problems.append("observe() returned something; it should return None")
+    if _global_generators() != before:
+        problems.append(
+            "it draws from the global generator of numpy or random: use one of its own, made in reset(seed)"
+        )
+    return arms
+
+
+def _global_generators() -> tuple[object, ...]:
+    """The states of numpy's and Python's global generators; a few draws change numpy's position, but not its key."""
+    numpys = np.random.get_state(legacy=False)  # noqa: NPY002
+    words = numpys["state"]
+    return words["key"].tobytes(), words["pos"], numpys["has_gauss"], numpys["gauss"], random.getstate()
+
+
+def _check_saving(agent: Any, n_arms: int, rounds: int, problems: list[str]) -> None:
+    """If the agent can be saved, check that a copy loaded from its saved state plays on exactly as it does."""
+    if not hasattr(agent, "state_dict"):
+        return
+    other = copy.deepcopy(agent)
+    agent.reset(seed=2)
+    for t in range(rounds // 2):
+        agent.observe(agent.act(), float(t % 2))
+    saved = copy.deepcopy(agent.state_dict())
+    for key, value in saved.items():
+        if not isinstance(value, str | int | float | np.ndarray) or getattr(value, "dtype", None) == np.dtype(object):
+            problems.append(f"state_dict()[{key!r}] is {type(value).__name__}: save only numbers, strings and arrays")
+    other.reset(seed=3)
+    other.load_state_dict(saved)
+    for t in range(rounds // 2):
+        arm, twin = agent.act(), other.act()
+        if arm != twin:
+            problems.append("after load_state_dict(state_dict()) it plays differently: save the generator too")
+            return
+        agent.observe(arm, float(t % 3 == 0))
+        other.observe(arm, float(t % 3 == 0))

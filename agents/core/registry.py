@@ -1,6 +1,7 @@
 """Agents, worlds and laws by their names: a registry of classes, and agents looked up, described, tuned and made.
 
-The table of the agents' names is in ``agents/__init__.py``.
+The table of the agents' names is in ``agents/__init__.py``. Cards are descriptions of agents, worlds and reward laws,
+read from the docstrings of their classes.
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import sys
+import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .arguments import check_types, checking_types, known_parameters, nearest, positive_int, shown
-from .cards import Card, agent_card
 from .knowledge import Knowledge
 from .text import check_single, unpacked
 
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
+REWARDS = {"binary": "0 or 1 (others with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
+UNSTATED = "not stated"
+WIDTH = 100
+WITHOUT_DOCSTRINGS = "cards are read from docstrings, which python -OO drops: start Python without -OO to see them"
 
 
 def looks_like_path(name: object) -> bool:
@@ -140,6 +147,73 @@ class Registry(Mapping[str, type[Any]]):
         return self._offered
 
 
+@dataclass(frozen=True)
+class Card:
+    """A description: a name, one sentence, labelled facts, and what each parameter means.
+
+    Facts can be read as attributes: ``card.rule`` is ``card.facts["rule"]``.
+    """
+
+    name: str
+    summary: str
+    facts: dict[str, str]
+    parameters: dict[str, str]
+
+    def __getattr__(self, fact: str) -> str:
+        facts: dict[str, str] = self.__dict__.get("facts", {})
+        if fact not in facts:
+            raise AttributeError(f"this card has no fact {fact!r}; it has {', '.join(facts)}")
+        return facts[fact]
+
+    def __str__(self) -> str:
+        entries = [*self.facts.items(), *(("parameter", f"{name}: {text}") for name, text in self.parameters.items())]
+        lines = _wrapped(f"{self.name}: {self.summary}", "", "  ")
+        for label, text in entries:
+            lines += _wrapped(text, f"  {label:<11}  ", " " * 15)
+        return "\n".join(lines)
+
+
+def _wrapped(text: str, first: str, others: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+
+
+def card_of(name: str, kind: type[Any], facts: dict[str, str]) -> Card:
+    """The card of a class, from the first sentence and the attributes of its docstring, with the given facts."""
+    if sys.flags.optimize > 1:
+        return Card(name, WITHOUT_DOCSTRINGS, facts, {})
+    return Card(name, _one_line(docstring_of(kind).split("\n\n")[0]) or UNSTATED, facts, _parameters(kind))
+
+
+def docstring_of(documented: Any) -> str:
+    """The docstring without its indentation; nothing under ``python -OO``, where dataclasses make up one."""
+    return "" if sys.flags.optimize > 1 else inspect.cleandoc(documented.__doc__ or "")
+
+
+def _parameters(kind: type[Any]) -> dict[str, str]:
+    """The meaning of each parameter, by the docstrings of a class and of its base classes, and its default."""
+    meanings: dict[str, str] = {}
+    for each in reversed(kind.__mro__[:-1]):
+        doc = inspect.cleandoc(vars(each).get("__doc__") or "")
+        described = _raw(doc, "Attributes") or _raw(doc, "Args")
+        meanings |= dict(re.findall(r"^    (\w+): (.+?)(?=^    \w+: |\Z|^\S)", described, re.S | re.M))
+    if not is_dataclass(kind):
+        return {name: _one_line(meaning) for name, meaning in meanings.items()}
+    found = {}
+    for f in (f for f in fields(kind) if f.init and f.name in meanings):
+        default = f.metadata.get("default", f.default)  # a formula, where the default depends on other parameters
+        found[f.name] = _one_line(meanings[f.name]) + ("" if default in (MISSING, None) else f" (default {default})")
+    return found
+
+
+def _raw(doc: str, name: str) -> str:
+    found = re.search(rf"^{name}:\n((?:    .*\n?|\n)*)", doc, re.M)
+    return found.group(1) if found else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("``", "").split())
+
+
 AGENTS = Registry("agent", "agents", "ns_mab_gym.agents", needs=("reset", "act", "observe"), reserved=("sb3",))
 
 
@@ -165,7 +239,10 @@ def kind(name: str) -> type[Any]:
 
 def card(name: str) -> Card:
     """The card of an agent: source, rule, parameters, tuning, knowledge, deviations; ``print`` shows it."""
-    return agent_card(name, kind(name))
+    agent = kind(name)
+    doc, sections = docstring_of(agent), SECTIONS if sys.flags.optimize < 2 else ()
+    facts = {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in sections}
+    return card_of(name, agent, facts | {"rewards": REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)})
 
 
 def tunable(agent: type[Any]) -> Collection[str] | None:

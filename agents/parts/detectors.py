@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.arguments import choice, positive, positive_int
-from ..core.kernel import ALL, COUNTABLE, FloatArray, IntArray, detection, floor_within, helper, inlined
+from ..core.kernel import COUNTABLE, FloatArray, IntArray, detection, floor_within, forgotten, helper, inlined
 from ..core.knowledge import Knowledge, assumed_changes
-from .memories import COUNT, SUM, Prefixes, add_sample, forget_prefixes, keep_point, new_prefixes
+from .memories import COUNT, SUM, Prefixes, forget_prefixes, keep_point, new_prefixes
 
 # COUNT and SUM are the same places everywhere; others are columns of CUSUM and Page-Hinkley, of halves, and of ADWIN
 MEAN, UP, DOWN = 1, 2, 3
@@ -50,12 +50,11 @@ def _exceeds(statistics: FloatArray, arm: int, deviation: float, epsilon: float,
     return max(up, down) > threshold  # type: ignore[no-any-return]
 
 
-def forget_statistics(state: CusumState | PageHinkleyState, arm: int) -> None:
+def forget_statistics(state: CusumState | PageHinkleyState | HalvesState, arm: int) -> None:
     """Begin again with one arm, or with ``ALL`` with every arm."""
-    for i in range(state.statistics.shape[0]):
-        if arm == ALL or i == arm:
-            for j in range(state.statistics.shape[1]):
-                state.statistics[i, j] = 0.0
+    for i in forgotten(arm, state.statistics.shape[0]):
+        for j in range(state.statistics.shape[1]):
+            state.statistics[i, j] = 0.0
 
 
 detection(CusumState, watch_cusum, forget_statistics)
@@ -155,7 +154,7 @@ class PageHinkley:
 class HalvesState(NamedTuple):
     """The last w samples of each arm, and the sum of each half of them."""
 
-    memory: FloatArray  # (K, 3 + w) COUNT of samples since the last alarm, sums OLDER and NEWER, then the RING
+    statistics: FloatArray  # (K, 3 + w) COUNT of samples since the last alarm, sums OLDER and NEWER, then the RING
     samples: int
     threshold: float
 
@@ -165,7 +164,7 @@ def watch_halves(state: HalvesState, arm: int, reward: float) -> bool:
 
     At the end of every lap of the ring both sums are added up afresh, so that rounding errors never pile up.
     """
-    memory, width = state.memory, state.samples
+    memory, width = state.statistics, state.samples
     half = width // 2
     count = floor_within(memory[arm, COUNT], COUNTABLE)
     slot = count % width
@@ -185,15 +184,7 @@ def watch_halves(state: HalvesState, arm: int, reward: float) -> bool:
     return count + 1 >= width and abs(memory[arm, NEWER] - memory[arm, OLDER]) > state.threshold
 
 
-def forget_halves(state: HalvesState, arm: int) -> None:
-    """Begin again with one arm, or with ``ALL`` with every arm."""
-    for i in range(state.memory.shape[0]):
-        if arm == ALL or i == arm:
-            for j in range(state.memory.shape[1]):
-                state.memory[i, j] = 0.0
-
-
-detection(HalvesState, watch_halves, forget_halves)
+detection(HalvesState, watch_halves, forget_statistics)
 
 
 def check_even(what: str, given: object) -> int:
@@ -252,7 +243,8 @@ class GLRState(NamedTuple):
 def watch_glr(state: GLRState, arm: int, reward: float) -> bool:
     """Test sup_s [s d(μ̂_{1:s}, μ̂_{1:n}) + (n − s) d(μ̂_{s+1:n}, μ̂_{1:n})] ≥ β(n, δ), for the arm's n samples."""
     points, kept = state.prefixes.points, state.prefixes.kept
-    add_sample(points, kept, arm, reward)
+    points[arm, COUNT, kept[arm]] += 1.0
+    points[arm, SUM, kept[arm]] += reward
     n = floor_within(points[arm, COUNT, kept[arm]], COUNTABLE)
     alarm = False
     if n % state.every == 0:
@@ -337,7 +329,7 @@ class GLR:
     memory: int = 1024
 
     def __post_init__(self) -> None:
-        check_level("delta", self.delta, "the source takes 1/sqrt(T)")
+        positive("delta", self.delta, below=1, hint="the source takes 1/sqrt(T)")
         advice = "1 in the authors' code, 3 in their proofs"
         positive("factor", self.factor, hint=advice)
         if not 1 < self.factor / self.delta < math.inf:
@@ -356,14 +348,6 @@ class GLR:
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """δ = 1/√T, where T = 1 counts as 2."""
         return {} if "delta" in given else {"delta": 1 / math.sqrt(max(2, *knowledge.need("glr", "horizon")))}
-
-
-def check_level(what: str, given: object, advice: str) -> float:
-    """The given probability as a float, if it lies strictly between 0 and 1."""
-    level = positive(what, given, hint=advice)
-    if level >= 1:
-        raise ValueError(f"{what} must lie between 0 and 1, both excluded, got {given!r}; {advice}")
-    return level
 
 
 def turn_rate(knowledge: Knowledge, agent: str) -> float:
@@ -456,14 +440,13 @@ def _cut_somewhere(buckets: FloatArray, filled: IntArray, totals: FloatArray, lo
 
 def forget_adwin(state: ADWINState, arm: int) -> None:
     """Drop the samples of one arm, or with ``ALL`` those of every arm."""
-    for i in range(state.totals.shape[0]):
-        if arm == ALL or i == arm:
-            for row in range(state.filled.shape[1]):  # not [:] = 0, which takes a second to compile
-                for j in range(state.filled[i, row]):
-                    state.buckets[i, row, j] = 0.0
-                state.filled[i, row] = 0
-            for j in range(state.totals.shape[1]):
-                state.totals[i, j] = 0.0
+    for i in forgotten(arm, state.totals.shape[0]):
+        for row in range(state.filled.shape[1]):  # not [:] = 0, which takes a second to compile
+            for j in range(state.filled[i, row]):
+                state.buckets[i, row, j] = 0.0
+            state.filled[i, row] = 0
+        for j in range(state.totals.shape[1]):
+            state.totals[i, j] = 0.0
 
 
 detection(ADWINState, watch_adwin, forget_adwin)
@@ -492,7 +475,7 @@ class ADWIN:
     per_row: int = 5
 
     def __post_init__(self) -> None:
-        check_level("delta", self.delta, "the source takes 1/T^3")
+        positive("delta", self.delta, below=1, hint="the source takes 1/T^3")
         choice("cut", self.cut, CUTS)
         positive_int("every", self.every)
         positive_int("per_row", self.per_row, least=2)

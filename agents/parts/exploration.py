@@ -81,24 +81,19 @@ def explored(explorer: Explorer, mask: BoolArray, rng: np.random.Generator) -> i
 
 
 @inlined
-def advance(explorer: Explorer, n_arms: int) -> None:
-    """Count a round without an alarm."""
+def advance(explorer: Explorer, n_arms: int, alarm: bool) -> None:
+    """Count a round; with an alarm in it, a new episode begins."""
     clock = explorer.clock
+    if alarm:
+        clock[EPISODE] += 1
+        if explorer.since_restart:
+            clock[SINCE] = 0
+            clock[NEXT] = 1
+            return
     clock[SINCE] += 1
     if explorer.kind == DIMINISHING and clock[SINCE] + 1 == clock[NEXT] + n_arms:
         root = math.sqrt(clock[NEXT]) + 0.5 * n_arms / explorer.rate
         clock[NEXT] = max(clock[SINCE] + 1, math.ceil(min(NEVER, root * root)))
-
-
-@helper
-def restart_exploration(explorer: Explorer, n_arms: int) -> None:
-    """Begin a new episode after a round with an alarm."""
-    explorer.clock[EPISODE] += 1
-    if explorer.since_restart:
-        explorer.clock[SINCE] = 0
-        explorer.clock[NEXT] = 1
-    else:
-        advance(explorer, n_arms)
 
 
 @helper

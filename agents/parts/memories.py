@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.arguments import fraction, positive, positive_int
-from ..core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined
+from ..core.arguments import fraction, positive_int
+from ..core.kernel import ALL, BoolArray, FloatArray, IntArray, forgotten, helper, inlined
 from ..core.knowledge import suggested_window
 
 ROUNDS, SLOT, SEEN = 0, 1, 2  # indices into the clock
@@ -81,16 +81,14 @@ def forget_rounds(window: Window, arm: int) -> None:
     When the one arm was last seen is kept: as a new arm it would be forced before all others, and one that is forgotten
     again and again would keep them waiting for ever.
     """
+    for i in forgotten(arm, window.pulls.size):
+        window.pulls[i] = 0
+        window.sums[i] = 0.0
     if arm == ALL:
         for c in range(window.clock.size):  # not [:] = 0, which takes a second to compile
             window.clock[c] = 0
-        for i in range(window.pulls.size):
-            window.pulls[i] = 0
-            window.sums[i] = 0.0
         return
     window.clock[SEEN + window.pulls.size + arm] = window.clock[ROUNDS]
-    window.pulls[arm] = 0
-    window.sums[arm] = 0.0
     for s in range(window.arms.size):
         if window.arms[s] == arm:
             window.arms[s] = NOBODY
@@ -137,20 +135,17 @@ def discount(memory: Discounted, gamma: float, arm: int, reward: float) -> None:
 @helper
 def forget_discounted(memory: Discounted, arm: int) -> None:
     """Drop what was seen of one arm but not when; with ``ALL``, empty the memory and set its clock to 0."""
+    for i in forgotten(arm, memory.pulls.size):
+        memory.pulls[i] = 0.0
+        memory.sums[i] = 0.0
     if arm == ALL:
-        memory.pulls[:] = 0.0
-        memory.sums[:] = 0.0
         memory.clock[:] = 0
-    else:
-        memory.pulls[arm] = 0.0
-        memory.sums[arm] = 0.0
 
 
 def check_discount(gamma: object) -> float:
     """The discount factor as a float, if it lies in (0, 1]."""
     hint = "1 forgets nothing, and 1 - 1/(4*sqrt(T)), 0.9989 at T = 50 000, is a common choice"
-    positive("gamma", gamma, hint=hint)
-    return fraction("gamma", gamma, hint=hint)
+    return fraction("gamma", gamma, allow_zero=False, hint=hint)
 
 
 class Recent(NamedTuple):
@@ -188,12 +183,11 @@ def keep(recent: Recent, arm: int, reward: float) -> None:
 @helper
 def forget_recent(recent: Recent, arm: int) -> None:
     """Empty the window of one arm, or with ``ALL`` of every arm."""
-    for i in range(recent.pulls.size):
-        if arm == ALL or i == arm:
-            recent.ring[i, :] = False
-            recent.slots[i] = 0
-            recent.pulls[i] = 0.0
-            recent.sums[i] = 0.0
+    for i in forgotten(arm, recent.pulls.size):
+        recent.ring[i, :] = False
+        recent.slots[i] = 0
+        recent.pulls[i] = 0.0
+        recent.sums[i] = 0.0
 
 
 class Totals(NamedTuple):
@@ -238,10 +232,9 @@ def last_sum(values: FloatArray, ends: IntArray, arm: int, n: int) -> float:
 @helper
 def forget_totals(totals: Totals, arm: int) -> None:
     """Return the ring of one arm, or with ``ALL`` of every arm, to what it was at first; rewards left are not read."""
-    for i in range(totals.ends.size):
-        if arm == ALL or i == arm:
-            totals.values[i, 0] = 0.0
-            totals.ends[i] = 0
+    for i in forgotten(arm, totals.ends.size):
+        totals.values[i, 0] = 0.0
+        totals.ends[i] = 0
 
 
 class Samples(NamedTuple):
@@ -276,10 +269,8 @@ def append(samples: Samples, arm: int, reward: float) -> None:
 @helper
 def forget_samples(samples: Samples, arm: int) -> None:
     """Drop the samples of one arm, or with ``ALL`` those of every arm."""
-    if arm == ALL:
-        samples.counts[:] = 0
-    else:
-        samples.counts[arm] = 0
+    for i in forgotten(arm, samples.counts.size):
+        samples.counts[i] = 0
 
 
 COUNT, SUM = 0, 1  # rows of an arm's points
@@ -304,13 +295,6 @@ def new_prefixes(n_arms: int, memory: int) -> Prefixes:
     """No samples. Rows that stay empty cost address space, not memory."""
     points = positive_int("memory", memory, least=8)
     return Prefixes(np.zeros((n_arms, 2, points)), np.zeros(n_arms, np.int64))
-
-
-@inlined
-def add_sample(points: FloatArray, kept: IntArray, arm: int, reward: float) -> None:
-    """Count one more sample of an arm."""
-    points[arm, COUNT, kept[arm]] += 1.0
-    points[arm, SUM, kept[arm]] += reward
 
 
 @inlined
@@ -343,9 +327,8 @@ def _thin(row: FloatArray, last: int) -> int:
 @helper
 def forget_prefixes(prefixes: Prefixes, arm: int) -> None:
     """Drop the samples of one arm, or with ``ALL`` those of every arm."""
-    for i in range(prefixes.kept.size):
-        if arm == ALL or i == arm:
-            for j in range(prefixes.kept[i] + 1):
-                prefixes.points[i, COUNT, j] = 0.0
-                prefixes.points[i, SUM, j] = 0.0
-            prefixes.kept[i] = 0
+    for i in forgotten(arm, prefixes.kept.size):
+        for j in range(prefixes.kept[i] + 1):
+            prefixes.points[i, COUNT, j] = 0.0
+            prefixes.points[i, SUM, j] = 0.0
+        prefixes.kept[i] = 0

@@ -6,8 +6,8 @@ probability p that it does, pass over the arm with probability 1 − p without a
 left of its law, so that the winner has exactly the law of the plain race. One uniform serves for many arms: it is
 compared with the probability that none of them so far needed a draw.
 
-Each lazy race stands beside the plain one that draws every arm: the plain one is what the lazy one falls back on, and
-what the tests compare it with. Counts may be any real numbers, as discounted posteriors have them.
+The race that draws every arm is what those between Beta posteriors fall back on where a sample is 0 or 1. Counts may be
+any real numbers, as discounted posteriors have them.
 """
 
 from __future__ import annotations
@@ -134,18 +134,6 @@ def largest_beta(
     return arm
 
 
-@inlined
-def largest_gaussian_plain(means: FloatArray, roots: FloatArray, mask: BoolArray, rng: np.random.Generator) -> int:
-    """The available arm with the largest θ_i ~ N(means_i, 1/roots_i²), by drawing every arm."""
-    arm, largest = -1, -math.inf
-    for i in range(mask.size):
-        if mask[i]:
-            theta = means[i] + rng.standard_normal() / roots[i]
-            if theta > largest:
-                arm, largest = i, theta
-    return arm
-
-
 @register_jitable(inline="always")
 def largest_gaussian(
     means: FloatArray, roots: FloatArray, first: int, mask: BoolArray, rng: np.random.Generator
@@ -268,17 +256,6 @@ def beyond(successes: float, failures: float, p: float, x: float, rng: np.random
 
 
 @inlined
-def leader(pulls: FloatArray, sums: FloatArray, mask: BoolArray) -> int:
-    """The first available arm with the largest posterior mean (S + 1)/(N + 2)."""
-    arm, highest = -1, -1.0
-    for i in range(mask.size):
-        mean = (sums[i] + 1.0) / (pulls[i] + 2.0)
-        if mean > highest and mask[i]:
-            arm, highest = i, mean
-    return arm
-
-
-@inlined
 def largest_fading_beta(
     pulls: FloatArray, sums: FloatArray, bounds: FloatArray, mask: BoolArray, rng: np.random.Generator
 ) -> int:
@@ -291,7 +268,11 @@ def largest_fading_beta(
         mask: (K,) which arms take part.
         rng: the generator from which samples are drawn.
     """
-    first = leader(pulls, sums, mask)
+    first, largest = -1, -1.0
+    for i in range(mask.size):
+        mean = (sums[i] + 1.0) / (pulls[i] + 2.0)
+        if mean > largest and mask[i]:
+            first, largest = i, mean
     arm, x = first, rng.beta(sums[first] + 1.0, pulls[first] - sums[first] + 1.0)
     if x <= 0.0 or x >= 1.0:
         return largest_beta_plain(pulls, sums, mask, rng)  # the logarithms below would be infinite

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import __version__
-from ..agents.core.cards import WITHOUT_DOCSTRINGS, Card
+from ..agents.core.registry import WITHOUT_DOCSTRINGS, Card
 from .parser import Parser, closing
 
 # family: its agents, as far as they belong to this package; all others are listed at the end.

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..agents.core.arguments import by_name, known_keywords, typed
-from ..agents.core.cards import Card, card_of, docstring_of
-from ..agents.core.registry import Registry
+from ..agents.core.registry import Card, Registry, card_of, docstring_of
 from ..agents.core.text import check_single, unpacked
 from .world import World
 

@@ -2,62 +2,221 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
-from examples import HOUSE, WINDOWED
+from discounted_history import DISCOUNTING
+from examples import HOUSE, WINDOWED, example_agent, known
+from extremes import NUMBERS, REWARDS, STRANGERS, from_the_front
+from fuzzing import guest
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.arguments import LARGEST_REWARD
+from ns_mab_gym.agents.core.arguments import LARGEST, LARGEST_REWARD, MOST, SMALLEST, number, positive, positive_int
+from ns_mab_gym.agents.core.knowledge import COUNTS
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 
-HINTS = dict.fromkeys(WINDOWED, r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000") | {
-    "sw-kl-ucb": r"; the paper takes sigma\^\(-4/5\), 252 for sigma = 0.001"
-}
-
-
-@pytest.mark.parametrize("name", WINDOWED)
-def test_every_window(name):
-    with pytest.raises(ValueError, match="window must be a positive integer, got 0" + HINTS[name]):
-        agents.make(name, 3, 1_000, window=0)
-
-
-@pytest.mark.parametrize(
-    ("window", "error"), [(-3, ValueError), (2.5, TypeError), (True, TypeError), ("long", TypeError), (None, TypeError)]
-)
-def test_windows(window, error):
-    with pytest.raises(error, match=f"window must be a positive integer, got {window!r}; the paper suggests"):
-        agents.make("sw-ucb", 3, 1_000, window=window)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "error", "words"),
-    [
-        (
-            "gamma-swgts",
-            {"gamma": 0},
-            ValueError,
-            r"gamma must be a finite number above 0, got 0; the paper takes min\(",
-        ),
-        ("rexp3", {"batch": 5, "gamma": 0.0}, ValueError, "gamma must be a finite number above 0, got 0.0"),
-        ("rexp3", {"batch": 5, "gamma": 1.5}, ValueError, r"gamma must lie in \[0, 1\], got 1.5"),
-        ("rexp3", {"batch": 0, "gamma": 0.5}, ValueError, "batch must be a positive integer, got 0"),
-        ("sw-ucb", {"xi": 0}, ValueError, "xi must be a finite number above 0, got 0"),
-        ("kl-ucb", {"c": -1}, ValueError, "c must be a finite number of at least 0, got -1"),
-        ("ser4", {"delta": 0, "epsilon": 0, "phi": 0}, ValueError, "delta must be a finite number above 0, got 0"),
-        ("ser4", {"delta": 2, "epsilon": 0, "phi": 0}, ValueError, r"delta must lie in \[0, 1\], got 2"),
-        ("ser4", {"delta": 0.1, "epsilon": -1, "phi": 0}, ValueError, "epsilon must be a finite number of at least 0"),
-        ("ser4", {"delta": 0.1, "epsilon": 0, "phi": 1.1}, ValueError, r"phi must lie in \[0, 1\], got 1.1"),
-        (
-            "ser4",
-            {"delta": 0.1, "epsilon": 0, "phi": 0, "factor": 0},
-            ValueError,
-            "factor must be a finite number above 0",
-        ),
+ABOVE, LEAST = "must be a finite number above 0, got", "must be a finite number of at least 0, got"
+KNOWN = agents.Knowledge(n_arms=3, horizon=1_000, variation=1.0, switches=1)
+UNIT, QUOTIENT = r"must lie in \[0, 1\], got", "factor/delta must be finite and above 1, got"
+PAPERS = [name for name in WINDOWED if name != "sw-kl-ucb"]
+SUGGESTED = r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000"
+ROTTING: list[tuple[Any, ...]] = [
+    ({"alpha": 0.0}, f"alpha {ABOVE} 0.0"),
+    ({"sigma": -1.0}, rf"sigma {ABOVE} -1.0; 1/2 for rewards in \[0, 1\]"),
+    ({"grid": "geometrical"}, "unknown grid 'geometrical'; did you mean 'geometric'?"),
+    ({"ratio": 1.0}, "ratio must be at least 1.01, got 1.0; the sources take 2; for every window, choose grid="),
+    ({"horizon": 0}, "horizon must be a positive integer, got 0; grid='geometric' needs none"),
+    ({"horizon": None}, "horizon must be a positive integer, got None; grid='geometric' needs none", TypeError),
+    ({"grid": "geometric", "horizon": -1}, "horizon must be a positive integer, got -1"),
+]
+BY_GLR: list[tuple[Any, ...]] = [
+    *(({"delta": d}, r"delta must .*got .*; the source takes 1/sqrt\(T\)") for d in (0, 1, 1.0, -0.5, 2, math.nan)),
+    ({"factor": 0}, f"factor {ABOVE} 0; 1 in the authors' code"),
+    ({"every": 0}, "every must be a positive integer, got 0"),
+    ({"memory": 7}, "memory must be an integer of at least 8, got 7"),
+    ({"factor": 0.1, "delta": 0.1}, f"{QUOTIENT} factor=0.1 and delta=0.1; factor is 1 in the auth"),
+    ({"factor": 1e-100, "delta": 0.5}, f"{QUOTIENT} factor=1e-100 and delta=0.5; factor is 1 in the auth"),
+    ({"restart": "locl"}, r"unknown restart 'locl'; did you mean 'local'\?"),
+    ({"rate": 1.5}, f"rate {UNIT} 1.5"),
+    ({"rate": -0.1}, f"rate {LEAST} -0.1"),
+]
+BY_SUMS: list[tuple[Any, ...]] = [
+    ({"threshold": -1.0}, f"threshold {LEAST} -1.0"),
+    ({"epsilon": -0.1}, f"epsilon {LEAST} -0.1; half of"),
+    ({"epsilon": math.nan}, f"epsilon {LEAST} nan"),
+    ({"alpha": 1.5}, f"alpha {UNIT} 1.5"),
+    ({"alpha": -1}, f"alpha {LEAST} -1"),
+    ({"xi": 0}, f"xi {ABOVE} 0"),
+]
+# The parameters of each agent that are refused, and in which words; a ValueError if nothing else is said.
+REFUSED: dict[str, list[tuple[Any, ...]]] = {
+    "gamma-swgts": [({"gamma": 0}, rf"gamma {ABOVE} 0; the paper takes min\(")],
+    "sw-ucb": [
+        ({"window": -3}, "window must be a positive integer, got -3; the paper suggests"),
+        *(({"window": w}, f"window must .* integer, got {w!r}; the", TypeError) for w in (2.5, True, "long", None)),
+        ({"xi": 0}, f"xi {ABOVE} 0"),
     ],
-)
-def test_parameters(name, parameters, error, words):
+    "sw-kl-ucb": [({"window": 0}, r"window must be .* got 0; the paper takes sigma\^\(-4/5\), 252 for sigma = 0.001")],
+    "kl-ucb": [({"c": -1}, f"c {LEAST} -1")],
+    "rexp3": [({"batch": 0}, "batch must be a positive integer, got 0"), ({"gamma": 0.0}, f"gamma {ABOVE} 0.0")],
+    "exp3": [({"gamma": 0}, f"gamma {ABOVE} 0"), ({"gamma": 1.5}, f"gamma {UNIT} 1.5")],
+    "exp3s": [
+        ({"gamma": 2}, f"gamma {UNIT} 2"),
+        ({"alpha": 0}, f"alpha {ABOVE} 0; the source takes 1/T; .* use exp3"),
+        ({"alpha": 1.5}, f"alpha {UNIT} 1.5; the source takes 1/T"),
+    ],
+    "ser4": [
+        ({"delta": 0}, f"delta {ABOVE} 0"),
+        ({"delta": 2}, f"delta {UNIT} 2"),
+        ({"epsilon": -1}, f"epsilon {LEAST} -1"),
+        ({"phi": 1.1}, f"phi {UNIT} 1.1"),
+        ({"factor": 0}, f"factor {ABOVE} 0; 2 by Hoeffding"),
+    ],
+    "d-ucb": [
+        ({"gamma": 1.01}, rf"gamma {UNIT} 1.01; 1 forgets nothing, and 1 - 1/\(4\*sqrt\(T\)\)"),
+        ({"gamma": math.nan}, f"gamma {ABOVE} nan"),
+        ({"xi": 0}, f"xi {ABOVE} 0"),
+    ],
+    "ds-ts": [
+        ({"scale": -1}, rf"scale {ABOVE} -1; rewards in \[0, 1\]"),
+        ({"scale": 1e-320}, r"scale must lie between 1e-100 and 1e\+30 in size, got 1e-320; rewards in"),
+    ],
+    "dsw-ts": [
+        ({"window": 0}, "window must be a positive integer, got 0; it counts the pulls of each arm; None"),
+        ({"f": "median"}, "unknown f 'median'; did you mean 'mean'"),
+        ({"f": 3}, "unknown f 3; choose one of 'mean', 'min', 'max'"),
+    ],
+    "active-ptw": [
+        ({"depth": -1}, "depth must be an integer of at least 0, got -1; log2 of the number of rounds"),
+        ({"depth": 63}, "depth must be at most 62, got 63; log2 of the number of rounds"),
+        ({"split": 0}, f"split {ABOVE} 0"),
+        ({"split": 1.0}, "split must be below 1, got 1.0"),
+    ],
+    "adr-ts": [
+        ({"delta": 1}, r"delta must be below 1, got 1; the source takes 1/T\^3"),
+        ({"delta": 0}, rf"delta {ABOVE} 0; the source takes 1/T\^3"),
+        ({"cut": "hoefding"}, r"unknown cut 'hoefding'; did you mean 'hoeffding'\?"),
+        ({"every": -1}, "every must be a positive integer, got -1"),
+        ({"per_row": 1}, "per_row must be an integer of at least 2, got 1"),
+    ],
+    "bandit-over-windows": [
+        ({"block": 0}, r"block must be a positive integer, got 0; .*707"),
+        ({"gamma": 1.5}, f"gamma {UNIT} 1.5"),
+        ({"base": "ts"}, "unknown base 'ts'; choose one of 'sw-ucb', 'beta-swts'"),
+        ({"base": "sw-ucp"}, "unknown base 'sw-ucp'; did you mean 'sw-ucb'?"),
+        ({"base": "sw-ucb(xi=-1)"}, f"xi {ABOVE} -1"),
+        ({"base": "sw-ucb(xi=1"}, "base must be a name, with options in brackets"),
+    ],
+    "br-mab": [
+        *BY_SUMS,
+        ({"history": -1}, "history must be an integer of at least 0, got -1"),
+        ({"history": 10**15}, "history must be at most 1,000,000, got 1000000000000000; the"),
+        ({"threshold": 1e30}, r"threshold must be at most 1000000 unless history is given, got 1e\+30"),
+        ({"level": 0.5}, "level must be at least 1e-15 and below 0.5, got 0.5; a common choice is 0.05"),
+        ({"level": 0.0}, f"level {ABOVE} 0.0"),
+        ({"margin": -0.1}, f"margin {LEAST} -0.1"),
+        ({"capacity": 0}, "capacity must be a positive integer, got 0"),
+        ({"warmup": 0}, "warmup must be a positive integer, got 0"),
+    ],
+    "cusum-ucb": [
+        *BY_SUMS,
+        ({"warmup": 0}, "warmup must be a positive integer, got 0"),
+        ({"threshold": -1.0}, rf"threshold {LEAST} -1.0; the source takes ln\(T/Υ\)"),
+    ],
+    "pht-ucb": BY_SUMS,
+    "m-ucb": [
+        ({"samples": 7}, "samples must be even, as it is cut into halves, got 7; take 8"),
+        ({"samples": 0}, "samples must be an integer of at least 2, got 0; it is cut into halves"),
+        ({"samples": 7, "threshold": 3.0, "gamma": 0.5}, "samples must be even"),
+        ({"threshold": -1}, f"threshold {LEAST} -1"),
+        ({"gamma": 1.5}, f"gamma {UNIT} 1.5"),
+        ({"xi": 0}, f"xi {ABOVE} 0"),
+    ],
+    "glr-klucb": BY_GLR,
+    "glr-ts": BY_GLR,
+    "master": [
+        ({"horizon": 0}, "horizon must be a positive integer, got 0"),
+        ({"delta": 0.0}, f"delta {ABOVE} 0.0"),
+        ({"delta": 1.5}, f"delta {UNIT} 1.5"),
+        ({"horizon": 1, "delta": 1.0}, "delta must lie below 1 where the horizon is 1, got 1"),
+        ({"c": -1.0}, f"c {ABOVE} -1.0"),
+        ({"tolerance": 0.0}, f"tolerance {ABOVE} 0.0; 1 is the source's"),
+    ],
+    "oracle": [
+        *(({"means": np.zeros(s)}, r"means must have shape \(T, 3\), got \(4") for s in ((4,), (4, 2), (4, 3, 1))),
+    ],
+    "oracle-restart": [
+        ({"means": np.zeros((4, 2))}, r"means must have shape \(T, 3\), got \(4, 2\)"),
+        ({"means": np.zeros((4, 3)), "at": "switch"}, r"unknown at 'switch'; did you mean 'switches'\?"),
+        ({"means": np.zeros((4, 3)), "c": -1}, f"c {LEAST} -1"),
+    ],
+    "predictive-sampling": [
+        ({"phi": 1.0}, "phi must be at least 1e-06 and below 1, got 1.0; for means that stay use ts"),
+        ({"phi": 0.0}, f"phi {ABOVE} 0.0"),
+        ({"phi": (0.5, 0.5)}, "phi must be one number or 3 of them, one per arm, got 2"),
+        ({"phi": (0.5, 0.5, 2)}, "phi must be at least 1e-06 and below 1, got 2"),
+        ({"mean": math.nan}, "mean must be a finite number, got nan"),
+        ({"drift": 0.0}, f"drift {ABOVE} 0.0; it is the standard"),
+        ({"drift": 1e-80}, "drift must be at least 1e-70, got 1e-80; it is the standard"),
+        ({"drift": (1, 1, 1e-80)}, "drift must be at least 1e-70, got 1e-80"),
+        ({"noise": -1}, f"noise {LEAST} -1; it is the stan"),
+        ({"variance": "prior"}, "unknown variance 'prior'; did you mean 'p"),
+    ],
+    "r-less-ucb": [
+        ({"epsilon": 0.5}, "epsilon must be below 0.5, got 0.5; two blocks of that share must fit; the source takes"),
+        ({"epsilon": 0.0}, f"epsilon {ABOVE} 0.0; two blocks"),
+        ({"alpha": 0.0}, f"alpha {ABOVE} 0"),
+        ({"sigma": -1.0}, f"sigma {ABOVE} -1.0; 1/2 for rewards"),
+        ({"horizon": 0}, "horizon must be a positive integer, got 0"),
+    ],
+    "raw-ucb": ROTTING,
+    "fewa": ROTTING,
+    "restarting": [
+        ({"base": 3}, "base must be a name, with options in brackets .*, got 3", TypeError),
+        ({"base": "tss"}, r"unknown agent 'tss'; did you mean 'ts'\?"),
+        ({"base": "random"}, "base 'random' cannot forget; take an agent that learns, such as 'ts'"),
+        ({"base": "oracle"}, "base 'oracle' is told the means; take an agent that learns"),
+        ({"base": "master"}, "base 'master' restarts by itself; take an agent that does not"),
+        ({"base": "glr-ts"}, "base 'glr-ts' has a detector already; take an agent without one"),
+        ({"base": "restarting"}, "base 'restarting' has a detector already"),
+        ({"base": "kl-ucb(d=0)"}, "base 'kl-ucb' has no parameter 'd'; .*it takes c", TypeError),
+        ({"base": "kl-ucb(c=-1)"}, f"c {LEAST} -1"),
+        ({"detector": "glrr"}, r"unknown detector 'glrr'; did you mean 'glr'\?"),
+        ({"detector": "glr(delta=2)"}, "delta must be below 1, got 2"),
+        ({"detector": "glr(window=2)"}, "detector 'glr' has no parameter 'window'; it takes delta, factor", TypeError),
+        ({"restart": "everything"}, "unknown restart 'everything'; choose one of 'local', 'global'"),
+        ({"exploration": "in turns"}, r"unknown exploration 'in turns'; did you mean 'in turn'\?"),
+        ({"rate": -1}, f"rate {LEAST} -1"),
+        ({"rate": 2}, f"rate {UNIT} 2"),
+        ({"rate": math.nan, "exploration": "diminishing"}, f"rate {LEAST} nan"),
+        ({"counting": "arms"}, r"unknown counting 'arms'; did you mean 'arm'\?"),
+        ({"counting": "arm"}, r"base 'ts' has no index that counts 'arm'; leave counting at 'rounds'"),
+    ],
+    "sw-lb-sda": [({"exponent": 0.0}, f"exponent {ABOVE} 0.0; the authors take 1/3")],
+    "switching-ts": [
+        ({"hazard": -0.1}, f"hazard {LEAST} -0.1; the number of changes"),
+        ({"hazard": 1.5}, f"hazard {UNIT} 1.5; the number of changes per round, 0.001"),
+        ({"hypotheses": 0}, "hypotheses must be a positive integer, got 0"),
+        ({"restart": "globally"}, r"unknown restart 'globally'; did you mean 'global'\?"),
+    ],
+}
+EVERY = [(name, *each, ValueError)[:4] for name, several in REFUSED.items() for each in several] + [
+    *((name, {"window": 0}, f"window must be a positive integer, got 0{SUGGESTED}", ValueError) for name in PAPERS),
+    *((name, {"gamma": 0}, f"gamma {ABOVE} 0; 1 forgets nothing", ValueError) for name in DISCOUNTING),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "words", "error"), EVERY)
+def test_parameters(name, parameters, words, error):
+    make = partial(agents.make, name, knowledge=KNOWN)
+    if "horizon" in parameters:  # which make() takes for itself
+        make = partial(agents.kind(name), **{key: each for key, each in make().parameters.items() if key != "horizon"})
     with pytest.raises(error, match=words):
-        agents.make(name, 3, 1_000, **parameters)
+        make(**parameters)
 
 
 @pytest.mark.parametrize("n_arms", [0, 1, -4, 2.0, "ten"])
@@ -176,3 +335,154 @@ def test_what_each_agent_takes():
 def test_masks(mask, example):
     with pytest.raises(ValueError, match="a mask needs 3 truth values, at least one of them true, got "):
         example("beta-swts", 3).act(mask=mask)
+
+
+# Every agent at the edges of its parameters and rewards: refused in words, or it plays, ends and stays finite.
+
+K, ROUNDS = 3, 30
+
+
+def play(agent: agents.Agent, seed: int, rewards: list[float]) -> None:
+    """Play some rounds with rewards at the edges; every arm exists, and no place of an array counts from its end."""
+    agent.reset(seed=seed)
+    agent.state = from_the_front(agent.state)
+    rng = np.random.default_rng(seed)
+    for t in range(ROUNDS):
+        arm = agent.act()
+        assert 0 <= arm < agent.n_arms
+        agent.observe(arm if t % 5 else t // 5 % agent.n_arms, float(rng.choice(rewards)))
+
+
+def numeric(name: str) -> list[str]:
+    """The parameters of an agent that are numbers when its own formulas have tuned it."""
+    given = example_agent(name, K).parameters
+    return [key for key, value in given.items() if key not in ("n_arms", "binarize") and is_number(value)]
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_extreme_parameters_are_refused_or_played(name):
+    """One at a time, and all at once, with rewards at the edges of what the agent takes."""
+    names = numeric(name)
+    for value in NUMBERS:
+        for changed in [{key: value} for key in names] + [dict.fromkeys(names, value)]:
+            with guest():
+                agent = agents.make(name, knowledge=known(K, 400), **changed)
+                play(agent, 1, REWARDS[agent.accepts])
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_the_limits_themselves_are_played(name):
+    """The stated range is one that can be played: each number at the ends of it that the agent's formulas allow."""
+    for key in numeric(name):
+        for value in (SMALLEST, 1e-70, LARGEST):
+            if (agent := accepted(name, key, value)) is not None:
+                for seed in range(3):
+                    play(agent, seed, REWARDS[agent.accepts])
+                    assert not any(np.isnan(each).any() for each in numbers_of(agent)), f"{key}={value}"
+
+
+def accepted(name: str, key: str, value: float) -> agents.Agent | None:
+    try:
+        return agents.make(name, knowledge=known(K, 400), **{key: value})
+    except (ValueError, TypeError):
+        return None
+
+
+# What is NaN on purpose until it is needed: see the states.
+UNKNOWN = ("log_norms", "information", "bounds")
+
+
+def numbers_of(agent: agents.Agent) -> list[Any]:
+    saved = agent.state_dict()
+    return [value for key, value in saved.items() if key.startswith("state.") and not key.endswith(UNKNOWN)]
+
+
+@pytest.mark.parametrize("name", ["ts", "sw-ucb", "raw-ucb", "switching-ts", "glr-ts", "bandit-over-windows", "br-mab"])
+def test_what_does_not_fit_is_refused_in_words(name):
+    """Where the system does not hand out memory for it; where it does, empty rows cost nothing."""
+    whole = [each for each in numeric(name) if isinstance(example_agent(name).parameters[each], int)]
+    for size in (2**53, 10**12):
+        for key in ["n_arms", *whole]:
+            with guest():
+                agents.kind(name)(**example_agent(name, K).parameters | {key: size})
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        (1.01 * LARGEST, ValueError, "x must lie between 1e-100 and 1e\\+30 in size, got 1.01e\\+30; try 1"),
+        (-1.01 * LARGEST, ValueError, "x must lie between 1e-100 and 1e\\+30 in size"),
+        (0.99 * SMALLEST, ValueError, "x must lie between 1e-100 and 1e\\+30 in size, got 9.9e-101"),
+        (5e-324, ValueError, "in size, got 5e-324"),
+        (10**400, ValueError, "x must be a finite number, got 1000"),
+        (-(10**5_000), ValueError, "x must be a finite number, got an integer of 16610 bits; try 1"),
+        (math.nan, ValueError, "x must be a finite number, got nan"),
+        (-math.inf, ValueError, "x must be a finite number, got -inf"),
+        ("0.5", TypeError, "x must be a finite number, got '0.5'"),
+        (np.zeros(1), TypeError, r"x must be a finite number, got array\(\[0.\]\)"),
+        (True, TypeError, "x must be a finite number, got True"),
+        (1j, TypeError, "x must be a finite number, got 1j"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_numbers_have_a_stated_range(given, error, words):
+    with pytest.raises(error, match=words):
+        number("x", given, hint="try 1")
+
+
+@pytest.mark.parametrize("given", [0, 0.0, SMALLEST, LARGEST, -SMALLEST, -LARGEST, np.float32(0.5), np.array(2), 7])
+def test_the_range_of_numbers_holds_its_ends_and_zero(given):
+    assert number("x", given) == float(given)
+
+
+def test_counts_have_a_stated_range():
+    assert positive_int("n", MOST) == MOST
+    with pytest.raises(ValueError, match="n must be at most 9,007,199,254,740,992, got 9007199254740993"):
+        positive_int("n", MOST + 1)
+    with pytest.raises(ValueError, match=r"n must be at most .*, got an integer of 16610 bits"):
+        positive_int("n", 10**5_000)
+    assert positive_int("seed", 2**127, least=0, most=None) == 2**127
+
+
+@pytest.mark.parametrize("check", [number, positive, positive_int])
+def test_strangers_are_refused_in_words(check):
+    for stranger in STRANGERS:
+        with guest():
+            check("x", stranger)
+
+
+PIECES = [piece.name for piece in dataclasses.fields(agents.Knowledge) if piece.name != "means"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_knowledge_is_finite(piece):
+    for value in [*NUMBERS, *STRANGERS]:
+        with guest():
+            told = getattr(agents.Knowledge(**{piece: value}), piece)
+            assert told is None or 0 <= told < math.inf
+
+
+@pytest.mark.parametrize("name", HOUSE)
+def test_tuning_at_the_edges_of_knowledge_is_refused_or_played(name):
+    for piece in PIECES:
+        for value in (0, 1, 2, 17) if piece in COUNTS else (0, 5e-324, SMALLEST, 0.5, LARGEST, 1e308):
+            with guest():
+                told = dataclasses.replace(known(K, 400), **{piece: value})
+                agent = agents.make(name, knowledge=told)
+                play(agent, 1, REWARDS[agent.accepts])
+
+
+def test_agents_made_by_guests(guests, watched):
+    """Any agent with any of its parameters at random: extreme, of the wrong kind, or as its formulas have them."""
+    for rng in guests:
+        with guest(watched=watched):
+            name = HOUSE[rng.integers(len(HOUSE))]
+            keys = [key for key in agents.kind(name).tunable() if key != "binarize" and rng.random() < 0.4]
+            pool = [*NUMBERS, *NUMBERS, *STRANGERS]
+            given = {key: pool[rng.integers(len(pool))] for key in keys}
+            agent = agents.make(name, knowledge=known(int(rng.integers(2, 6)), 400), **given)
+            play(agent, int(rng.integers(100)), REWARDS[agent.accepts])

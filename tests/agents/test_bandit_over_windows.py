@@ -57,17 +57,6 @@ def test_the_grid_by_hand():
     assert window_grid(1) == [1]
 
 
-def test_the_tuning_by_hand():
-    """H = ⌊√(10 · 50 000)⌋ = 707, 71 blocks, 8 windows: γ = √(8 ln 8/((e − 1) 71)) = √(16.64/122.0) = 0.3693."""
-    tuned = agents.make("bandit-over-windows", 10, 50_000)
-    assert tuned.block == 707
-    assert tuned.gamma == pytest.approx(0.3693, abs=1e-4)
-    known = agents.Knowledge(n_arms=10, horizon=50_000, breakpoints=9, variation=2.0, lipschitz=1e-3)
-    assert agents.make("bandit-over-windows", knowledge=known).parameters == tuned.parameters
-    given = agents.make("bandit-over-windows", 10, 50_000, block=100)  # 6 windows, 500 blocks
-    assert given.gamma == pytest.approx(math.sqrt(6 * math.log(6) / ((math.e - 1) * 500)), rel=1e-12)
-
-
 def test_a_block_that_nobody_asked_for_has_the_longest_window_and_teaches_nothing():
     agent = agents.BanditOverWindows(2, block=10, gamma=0.5)
     agent.reset(seed=1)
@@ -102,19 +91,3 @@ def test_one_way_to_write_the_base():
     for written in ("sw-ucb(xi=1.0)", " sw-ucb ( xi = 1 ) "):
         assert agents.BanditOverWindows(2, block=10, gamma=0.5, base=written).base == "sw-ucb(xi=1.0)"
     assert agents.BanditOverWindows(2, block=10, gamma=0.5, base="sw-ucb()").base == "sw-ucb"
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"block": 0}, r"block must be a positive integer, got 0; .*707"),
-        ({"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
-        ({"base": "ts"}, "unknown base 'ts'; choose one of 'sw-ucb', 'beta-swts'"),
-        ({"base": "sw-ucp"}, "unknown base 'sw-ucp'; did you mean 'sw-ucb'?"),
-        ({"base": "sw-ucb(xi=-1)"}, "xi must be a finite number above 0, got -1"),
-        ({"base": "sw-ucb(xi=1"}, "base must be a name, with options in brackets"),
-    ],
-)
-def test_bad_input(given, message):
-    with pytest.raises(ValueError, match=message):
-        agents.BanditOverWindows(K, **({"block": 10, "gamma": 0.5} | given))

@@ -192,24 +192,3 @@ def test_forgetting_an_arm_forgets_its_concepts():
     for key, value in fresh.state_dict().items():
         if key.startswith("state."):
             np.testing.assert_array_equal(agent.state_dict()[key], value, err_msg=key)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"history": -1}, "history must be an integer of at least 0, got -1"),
-        ({"level": 0.5}, "level must be below 0.5, and at least 1e-15, got 0.5; a common choice is 0.05"),
-        ({"level": 0.0}, "level must be a finite number above 0, got 0.0"),
-        ({"margin": -0.1}, "margin must be a finite number of at least 0, got -0.1"),
-        ({"capacity": 0}, "capacity must be a positive integer, got 0"),
-        ({"warmup": 0}, "warmup must be a positive integer, got 0"),
-        ({"history": 10**15}, "history must be at most 1000000, got 1000000000000000; the"),
-        ({"threshold": 1e30}, r"threshold must be at most 1000000 unless history is given, got 1e\+30"),
-        ({"threshold": -1}, "threshold must be a finite number of at least 0, got -1"),
-        ({"alpha": 2}, r"alpha must lie in \[0, 1\], got 2"),
-        ({"xi": 0}, "xi must be a finite number above 0, got 0"),
-    ],
-)
-def test_bad_input(given, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("br-mab", 3, 1_000, **given)

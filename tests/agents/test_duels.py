@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
 from ns_mab_gym.agents.sw_lb_sda import DUE, _duel
 
 
@@ -180,30 +179,3 @@ def test_totals_do_not_drift(observe_all):
     for n in (1, 10, 200):
         assert (totals[end] - totals[end - n]) / n == pytest.approx(math.fsum(mine[-n:]) / n, abs=1e-6)
     assert np.abs(totals).max() < 2 * 501 * 1.1e5
-
-
-def test_tuning():
-    """4√(50 000 ln 50 000) = 2942.08 blind; with Υ = 3, 2√(50 000 ln 50 000/3) = 849.3."""
-    assert 2 * math.sqrt(50_000 * math.log(50_000) / 3) == pytest.approx(849.3, abs=0.1)
-    for breakpoints, window in ((None, 2942), (0, 2942), (3, 849), (1, 1471), (223, 98), (224, 2942), (50_000, 2942)):
-        agent = agents.make("sw-lb-sda", 10, 50_000, knowledge=Knowledge(breakpoints=breakpoints))
-        assert agent.window == window, breakpoints
-    assert agents.make("sw-lb-sda", 10, window=7).window == 7
-    state = agents.make("sw-lb-sda", 10, 50_000).state
-    assert state.explore == pytest.approx(7.98684 ** (1 / 3), abs=1e-5)
-    assert state.few == pytest.approx(63.79, abs=0.01)
-    assert state.patience == 574
-    with pytest.raises(MissingKnowledgeError, match=r"sw-lb-sda .* needs `horizon` \(T\)"):
-        agents.make("sw-lb-sda", 10)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"window": 0}, "window must be a positive integer, got 0; the paper suggests"),
-        ({"window": 10, "exponent": 0.0}, "exponent must be a finite number above 0, got 0.0; the authors take 1/3"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        agents.SWLBSDA(3, **parameters)

@@ -5,15 +5,22 @@ from __future__ import annotations
 import copy
 import dataclasses
 import doctest
+import inspect
 import io
+import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
-from examples import HOUSE
+from examples import HOUSE, WINDOWED, example_agent, known
+from saved_examples import ARMS, EVERY_FORM, in_the_middle, play_on
 
-from ns_mab_gym import agents
-from ns_mab_gym.agents.core.cards import SECTIONS
+import ns_mab_gym as nsb
+from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
+from ns_mab_gym.agents.core.kernel import RULES
+from ns_mab_gym.agents.core.registry import SECTIONS
 
 K = 4
 every_agent = pytest.mark.parametrize("name", HOUSE)
@@ -49,47 +56,11 @@ def test_the_protocol(name, example):
     assert agent.observe(0, 1.0) is None
 
 
-@every_agent
-def test_a_reset_with_a_seed_begins_the_same_game(name, example):
-    agent = example(name, K)
-    games = []
-    for seed in (1, 1, 2):
-        agent.reset(seed=seed)
-        games.append(play(agent, 150, np.random.default_rng(0)))
-    assert games[0] == games[1]
-    fresh = example(name, K)
-    fresh.reset(seed=2)
-    assert games[2] == play(fresh, 150, np.random.default_rng(0))
-
-
 def test_without_a_seed_two_agents_do_not_share_their_luck(example):
     one, two = example("ts", K), example("ts", K)
     one.reset()
     two.reset()
     assert one.state_dict()["generator"].tolist() != two.state_dict()["generator"].tolist()
-
-
-@every_agent
-def test_saved_in_the_middle_and_loaded_elsewhere_it_goes_on_bit_for_bit(name, example):
-    """Through numpy's own file format with pickle forbidden; binarized rewards draw from the generator too.
-
-    What was saved does not change with the agent.
-    """
-    agent, other = example(name, K, binarize=True), example(name, K, binarize=True)
-    agent.reset(seed=5)
-    play(agent, 137, np.random.default_rng(6))
-    saved = agent.state_dict()
-    before = copy.deepcopy(saved)
-    file = io.BytesIO()
-    np.savez(file, **saved)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as loaded:
-        other.load_state_dict(loaded)
-    assert_same_state(agent, other)
-    assert play(agent, 200, np.random.default_rng(7)) == play(other, 200, np.random.default_rng(7))
-    assert_same_state(agent, other)
-    for key in saved:
-        np.testing.assert_array_equal(saved[key], before[key])
 
 
 @every_agent
@@ -117,24 +88,6 @@ def test_a_clone_has_the_parameters_and_nothing_else(name, example):
     for each in (clone, fresh):
         each.reset(seed=3)
     assert_same_state(clone, fresh)
-
-
-def test_loading_what_another_agent_saved(example):
-    saved = example("ts", K).state_dict()
-    with pytest.raises(ValueError, match=r"saved with agent = ts, this agent has beta-swts; make it the same first"):
-        example("beta-swts", K).load_state_dict(saved | {"parameter.window": 99})
-    with pytest.raises(ValueError, match=r"not a saved beta-swts: it has no 'parameter.window'; save it"):
-        example("beta-swts", K).load_state_dict(saved)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter", "value"),
-    [("beta-swts", "window", 10), ("gamma-swgts", "gamma", 0.5), ("sw-ucb", "xi", 1.0), ("ser4", "phi", 0.25)],
-)
-def test_loading_what_another_parameter_saved(name, parameter, value, example):
-    saved = example(name, K, **{parameter: value}).state_dict()
-    with pytest.raises(ValueError, match=rf"saved with parameter.{parameter} = {value}, this agent has .*; make it"):
-        example(name, K).load_state_dict(saved)
 
 
 @every_agent
@@ -199,3 +152,322 @@ def test_binarized_rewards_are_coin_flips_with_the_reward_as_their_mean(name, ex
     for key in left:
         if key != "parameter.binarize":
             np.testing.assert_array_equal(left[key], right[key])
+
+
+@every_agent
+def test_an_agent_equals_itself_alone_and_takes_parameters_by_name(name, example):
+    """Two agents with the same parameters know different things once they have played.
+
+    A number without a name cannot be taken for another parameter, and parameters can be added.
+    """
+    agent = example(name)
+    twin = agent.clone()
+    assert agent == agent
+    assert (agent == twin) is False
+    assert {agent: 1, twin: 2} == {twin: 2, agent: 1}
+    given = inspect.signature(agents.kind(name)).parameters.values()
+    assert [each.name for each in given if each.kind is not each.KEYWORD_ONLY] == ["n_arms"]
+
+
+# forget: the state of an agent after it forgot one arm, or all.
+
+FORGETFUL = [name for name in HOUSE if RULES[type(example_agent(name).state)].forget is not None]
+# Their memory is about the race between arms: to forget one arm is to start over.
+RACES = {"rexp3", "ser4", "exp3", "exp3s"}
+every_forgetful_agent = pytest.mark.parametrize("name", FORGETFUL)
+
+
+def test_every_agent_that_learns_can_forget():
+    assert set(HOUSE) - set(FORGETFUL) == {"random", "oracle"}
+    with pytest.raises(NotImplementedError, match="RandomState cannot forget: give rule"):
+        example_agent("random").forget()
+
+
+@every_forgetful_agent
+def test_after_forgetting_all_it_plays_like_a_new_agent(name):
+    old, new = example_agent(name, K), example_agent(name, K)
+    old.reset(seed=1)
+    play(old, 450, np.random.default_rng(2))
+    old.forget()
+    new.reset(seed=3)
+    old.rng = np.random.default_rng(3)
+    assert play(old, 300, np.random.default_rng(4)) == play(new, 300, np.random.default_rng(4))
+
+
+@every_forgetful_agent
+def test_forgetting_one_arm_leaves_the_others(name):
+    """Counts and sums equal those of a history in which the arm was never played; races start over."""
+    agent = example_agent(name, K)
+    agent.reset(seed=1)
+    play(agent, 120, np.random.default_rng(2))
+    if name in RACES:
+        agent.forget(0)
+        fresh = example_agent(name, K)
+        for key, value in fresh.state_dict().items():
+            if key.startswith("state."):
+                np.testing.assert_array_equal(agent.state_dict()[key], value, err_msg=key)
+        return
+    before = agent.state_dict()
+    agent.forget(0)  # whose number must not stand for all
+    after = agent.state_dict()
+    for key in (key for key in before if key.endswith((".pulls", ".sums"))):  # other memories have tests of their own
+        expected = before[key].copy()
+        expected[..., 0] = 0
+        np.testing.assert_array_equal(after[key], expected)
+
+
+@pytest.mark.parametrize(("name", "window"), [*zip(WINDOWED, (1, 3, 7, 40, 3), strict=False), ("beta-swts", 7)])
+def test_a_forgotten_arm_stays_forgotten_while_the_window_slides(name, window):
+    """Brute force: rounds of arm 1 before the moment of forgetting count for nothing, then and later."""
+    agent = agents.make(name, K, 1_000, window=window)
+    history: list[tuple[int, float] | None] = []
+    rng = np.random.default_rng(window)
+    for t in range(150):
+        if t % 31 == 17:
+            agent.forget(1)
+            history = [None if each is not None and each[0] == 1 else each for each in history]
+        arm, reward = int(rng.integers(K)), float(rng.integers(2))
+        agent.observe(arm, reward)
+        history.append((arm, reward))
+        kept = [each for each in history[-window:] if each is not None]
+        state = agent.state_dict()
+        assert state["state.window.pulls"].tolist() == [sum(a == i for a, _ in kept) for i in range(K)]
+        assert state["state.window.sums"].tolist() == [sum(x for a, x in kept if a == i) for i in range(K)]
+
+
+def test_bad_arms():
+    agent = example_agent("ts", K)
+    with pytest.raises(ValueError, match="an arm must be an integer from 0 to 3, got 4"):
+        agent.forget(4)
+    with pytest.raises(TypeError, match=r"an arm must be an integer from 0 to 3, got 1\.5"):
+        agent.forget(1.5)
+
+
+@pytest.mark.parametrize("name", ["kl-ucb", "sw-kl-ucb"])
+def test_where_the_search_for_the_largest_index_begins_is_forgotten_with_all_arms_alone(name):
+    agent = example_agent(name, K)
+    for _ in range(60):
+        arm = agent.act()
+        agent.observe(arm, 0.9 if arm == 2 else 0.1)
+    last, odds = agent.state.last[0], agent.state.odds[0]
+    assert last == 2
+    assert odds > 0
+    agent.forget(1)
+    assert (agent.state.last[0], agent.state.odds[0]) == (last, odds)
+    agent.forget()
+    assert (agent.state.last[0], agent.state.odds[0]) == (0, 0.0)
+
+
+# Told T and K alone, every agent has parameters and plays, from the smallest sizes to large ones.
+
+KNOW_THE_WORLD = {"oracle", "oracle-restart"}
+BLIND = [name for name in HOUSE if name not in KNOW_THE_WORLD]
+SIZES = [(2, 1), (2, 2), (10, 1), (200, 3), (10, 50), (200, 50_000), (2, 1_000_000)]
+
+
+def assert_plays(agent: agents.Agent, rounds: int) -> None:
+    """Its parameters are finite, and every arm that it plays exists."""
+    for key, value in agent.parameters.items():
+        assert not isinstance(value, float) or np.isfinite(value), f"{agent.name}: {key} = {value}"
+    agent.reset(seed=1)
+    for t in range(rounds):
+        arm = agent.act()
+        assert 0 <= arm < agent.n_arms
+        agent.observe(arm, float((t + arm) % 3 == 0))
+
+
+@pytest.mark.parametrize("name", BLIND)
+def test_every_size(name):
+    for n_arms, horizon in SIZES:
+        agent = agents.make(name, n_arms, horizon, blind=True)
+        assert_plays(agent, min(horizon, n_arms + 10))
+
+
+@pytest.mark.parametrize("name", BLIND)
+def test_informed_of_no_change_of_few_and_of_one_in_every_round(name):
+    """The formulas are made for few changes, but must not break where a world drifts."""
+    for n_arms, horizon in [(2, 1), (4, 400), (10, 1_000_000)]:
+        for changes in sorted({0, min(1, horizon - 1), horizon // 16, horizon - 1}):
+            told = Knowledge(
+                n_arms=n_arms, horizon=horizon, breakpoints=changes, variation=0.01 * changes,
+                lipschitz=0.01 * (changes > 0), switches=min(changes, 3), subgaussian=0.5,
+            )  # fmt: skip
+            agent = agents.make(name, knowledge=told)
+            assert_plays(agent, min(horizon, 30))
+
+
+@pytest.mark.parametrize("name", BLIND)
+def test_blind_means_told_nothing_but_t_and_k(name):
+    """What the world is like makes no difference; without the word, it is what the agent is told by arguments alone."""
+    told, other = known(4, 400), dataclasses.replace(known(4, 400), breakpoints=77, variation=9.0, switches=5)
+    blind = agents.make(name, knowledge=told, blind=True).parameters
+    assert blind == agents.make(name, knowledge=other, blind=True).parameters
+    if not agents.kind(name).assumes:
+        assert blind == agents.make(name, 4, 400).parameters
+
+
+def test_who_must_assume_something():
+    """Their sources have no formula without it; without the word `blind` they say what is missing."""
+    assert {name: dict(agents.kind(name).assumes) for name in HOUSE if agents.kind(name).assumes} == {
+        "rexp3": {"variation": 1.0},
+        "ser4": {"switches": 0},
+    }
+    assert agents.make("rexp3", 10, 50_000, blind=True).batch == 3862  # ⌈(10 ln 10)^(1/3) 50 000^(2/3)⌉
+    for name in ("rexp3", "ser4"):
+        with pytest.raises(MissingKnowledgeError):
+            agents.make(name, 10, 50_000)
+        assert "Blind:" in agents.card(name).tuning
+
+
+@pytest.mark.parametrize("name", sorted(KNOW_THE_WORLD))
+def test_who_knows_the_world_cannot_be_blind(name):
+    with pytest.raises(ValueError, match=rf"{name} plays by the means and cannot be blind; leave out blind, or"):
+        agents.make(name, knowledge=known(4, 400), blind=True)
+
+
+def test_both_ways_to_play_blind():
+    world = worlds.Abrupt(horizon=300)
+    runs = nsb.simulate(world, "rexp3", runs=1, seed=2, agent_kwargs={"blind": True}, record="all")
+    agent = agents.make("rexp3", 10, 300, blind=True)
+    played = nsb.run_episode(nsb.envs.NSBanditEnv(world), agent, runs.seeds[0])
+    np.testing.assert_array_equal(runs.arms[0], played.arms)
+    assert runs.parameters[0]["batch"] == agent.batch
+    assert runs.parameters[0] != nsb.simulate(world, "rexp3", runs=1, seed=2).parameters[0]
+
+
+def test_blind_is_yes_or_no():
+    with pytest.raises(
+        TypeError, match="blind must be True or False, got 'yes'; on the command line, write blind=true"
+    ):
+        agents.make("ts", 3, 100, blind="yes")
+
+
+# On a stationary bandit with means 0.1 and 0.9, every learning agent finds the better arm and stays with it: 95 % of
+# the last fifth of T = 20 000 rounds, in each of five runs, windowed agents with τ = 2 000 included. The others explore
+# by design for longer, and their tests play them arm by arm beside their definitions.
+WORLD = worlds.Stationary(mu=(0.1, 0.9), horizon=20_000)
+OTHERS = ("random", "ser4", "r-less-ucb", "master", "bandit-over-windows")
+LEARNERS = [name for name in HOUSE if name not in OTHERS]
+SLIDING = [name for name in LEARNERS if "window" in agents.kind(name).tunable()]
+
+
+def shares(name: str, runs: int = 5, **parameters: float) -> np.ndarray:
+    """The better arm's share of the last fifth, in each run."""
+    played = simulate(WORLD, name, runs=runs, seed=1, record="all", agent_kwargs=parameters)
+    return (played.arms[:, -4_000:] == 1).mean(axis=1)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_stationary_worlds_are_learnt(name):
+    assert shares(name).min() >= 0.95
+
+
+@pytest.mark.parametrize("name", SLIDING)
+def test_stationary_worlds_are_learnt_in_a_window(name):
+    assert shares(name, window=2_000).min() >= 0.95
+
+
+def test_stationary_worlds_are_learnt_by_ser4_without_resets():
+    assert shares("ser4", phi=0.0).min() == 1.0
+
+
+def test_stationary_worlds_are_not_learnt_by_chance():
+    """The test can tell: 4 000 rounds, five standard errors."""
+    assert np.abs(shares("random") - 0.5).max() < 5 * math.sqrt(0.25 / 4_000)
+
+
+# A saved state is loaded whole, if it is the agent's own and undamaged, or not at all.
+
+
+def snapshot(agent: agents.Agent) -> dict[str, bytes]:
+    """Everything that an agent knows, as bytes."""
+    return {key: np.asarray(value).tobytes() for key, value in agent.state_dict().items()}
+
+
+def through_a_file(saved: dict[str, Any]) -> Any:
+    """The same in numpy's own file format, with pickle forbidden."""
+    file = io.BytesIO()
+    np.savez(file, **saved)
+    file.seek(0)
+    return np.load(file, allow_pickle=False)
+
+
+def assert_refused(agent: agents.Agent, saved: Any, message: str) -> None:
+    """It is not loaded, and the agent is what it was and plays as it would have."""
+    before, twin = snapshot(agent), copy.deepcopy(agent)
+    with pytest.raises((TypeError, ValueError), match=message):
+        agent.load_state_dict(saved)
+    assert snapshot(agent) == before
+    assert play_on(agent, 20, 9) == play_on(twin, 20, 9)
+
+
+@pytest.mark.parametrize(("name", "parameters"), EVERY_FORM, ids=lambda given: str(given).strip("{}")[:60])
+def test_what_an_agent_saves_it_loads_unless_it_was_damaged(name, parameters):
+    """In the middle of a run at several moments, between act and observe too, and after it was made to forget.
+
+    It goes on bit for bit, and what was saved does not change with the agent.
+    """
+    agent = in_the_middle(name, parameters, 0, seed=1)
+    other = agent.clone()
+    for moment in range(6):
+        play_on(agent, 7 * moment % 31 + 1, moment)
+        if moment % 3 == 2:
+            agent.act()
+        if moment == 3 and name not in ("random", "oracle"):
+            agent.forget(1)
+        saved, before = agent.state_dict(), snapshot(agent)
+        other.load_state_dict(through_a_file(saved))
+        assert snapshot(other) == before
+        assert play_on(agent, 5, moment) == play_on(other, 5, moment)
+        assert {key: np.asarray(value).tobytes() for key, value in saved.items()} == before  # which stays what it was
+    assert snapshot(other) == snapshot(agent)
+    saved = agent.state_dict()
+    last = [key for key in saved if key.startswith("state.") and saved[key].size][-1]
+    saved[last].flat[0] = 1 + np.nan_to_num(saved[last].flat[0])
+    with pytest.raises(ValueError, match="is damaged: its arrays do not have its digest"):
+        other.load_state_dict(saved)
+    assert snapshot(other) == snapshot(agent)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda saved: None, "a saved ts is a dictionary as state_dict\\(\\) returns it, got NoneType"),
+        (lambda saved: list(saved), "a saved ts is a dictionary .*, got list"),
+        (lambda saved: {}, "not a saved ts: it has no 'agent', 'parameter.n_arms', 'parameter.binarize' and 9 more"),
+        (lambda saved: saved | {"other": 1, 5: 2}, "not a saved ts: a ts has no 'other', 5; save it with"),
+        (lambda saved: {k: v for k, v in saved.items() if k != "generator"}, "not a saved ts: it has no 'generator'; "),
+        (lambda saved: saved | {"agent": "x" * 999}, r"saved with agent = x{200}, this agent has ts; make it the same"),
+        (
+            lambda saved: saved | {"parameter.binarize": True},
+            "saved with parameter.binarize = True, this agent has Fal",
+        ),
+        (lambda saved: saved | {"agent": None}, "saved agent holds object values; it must hold numbers, truth values"),
+        (lambda saved: saved | {"state.means": None}, "saved state.means holds object values"),
+        (lambda saved: saved | {"state.means": [[1.0], [1.0, 2.0]]}, "saved state.means cannot be read as an array"),
+        (lambda saved: saved | {"state.means": np.zeros(ARMS, np.float32)}, r"saved state.means is float32\[4\], this"),
+        (lambda saved: saved | {"state.means": np.zeros(ARMS + 1)}, r"saved state.means is float64\[5\], this agent's"),
+        (lambda saved: saved | {"generator": np.zeros(6)}, r"saved generator is float64\[6\], this agent's is uint64"),
+        (lambda saved: saved | {"generator": np.zeros(6, np.uint64)}, "the saved ts is damaged"),
+        (lambda saved: saved | {"state.means": np.zeros(ARMS)}, "the saved ts is damaged: its arrays do not have its"),
+        (lambda saved: saved | {"digest": "0" * 64}, "the saved ts is damaged"),
+        (lambda saved: saved | {"digest": 7}, "the saved ts is damaged"),
+    ],
+)
+def test_messages_name_what_is_wrong(change, message):
+    agent = in_the_middle("ts", {}, 20, seed=1)
+    assert_refused(agent, change(agent.state_dict()), message)
+
+
+def test_files_with_pickled_objects():
+    agent = in_the_middle("ts", {}, 20, seed=1)
+    pickled = through_a_file(agent.state_dict() | {"state.means": np.array([{}], dtype=object)})
+    assert_refused(agent, pickled, "saved state.means cannot be read as an array")
+
+
+def test_constant_arrays_stay_constant():
+    """For them compiled code has a type of its own."""
+    agent = in_the_middle("oracle", {}, 5, seed=1)
+    agent.load_state_dict(agent.state_dict())
+    assert not agent.state.means.flags.writeable
+    assert agent.state.rounds.flags.writeable

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ns_mab_gym import agents, theory, worlds
-from ns_mab_gym.agents import Knowledge
+from ns_mab_gym import agents
 from ns_mab_gym.agents.exp3 import multiply, new_weights, reset_weights
 
 
@@ -133,61 +132,3 @@ def test_rescaling_changes_nothing():
         weights = [Fraction(float(w / sum(weights))) for w in weights]
     ratio = agent.state.weights[1] / agent.state.weights[0]
     assert ratio == pytest.approx(float(weights[1] / weights[0]), rel=1e-9)
-
-
-def test_the_tuning_of_exp3():
-    """γ = √(K ln K/((e − 1)T)): √(23.0259/85 914.1) = 0.016371 at K = 10, T = 50 000; at most 1."""
-    assert agents.make("exp3", 10, 50_000).gamma == pytest.approx(0.016371, abs=1e-6)
-    assert agents.make("exp3", 10, 1).gamma == 1.0
-    assert agents.make("exp3", 10, gamma=0.3).gamma == 0.3
-
-
-def test_the_tuning_of_exp3s():
-    """ln(KT) = ln 500 000 = 13.1224.
-
-    With S = 4 phases γ = √(10 (4 · 13.1224 + 2.7183)/(1.718282 · 50 000)) = 0.080162; blind √(10 · 13.1224/50 000)
-    = 0.051230. α = 1/T.
-    """
-    abrupt = theory.knowledge(worlds.Abrupt().means())
-    assert abrupt.switches == 3
-    informed = agents.make("exp3s", knowledge=abrupt)
-    assert informed.gamma == pytest.approx(0.080162, abs=1e-6)
-    assert informed.alpha == 2e-5
-    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=3)).gamma == informed.gamma
-    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=9, switches=3)).gamma == informed.gamma
-    blind = agents.make("exp3s", 10, 50_000)
-    assert blind.gamma == pytest.approx(0.051230, abs=1e-6)
-    assert blind.alpha == 2e-5
-    assert agents.make("exp3s", 10, 50_000, gamma=0.5).alpha == 2e-5
-
-
-def test_exp3s_is_blind_to_breakpoints_where_means_drift():
-    """√(10 (50 000 · 13.1224 + e)/(1.718282 · 50 000)) = 8.7, and γ = 1 would be uniform play."""
-    blind = agents.make("exp3s", 10, 50_000).gamma
-    for breakpoints in (3_126, 49_999, 50_000):  # 50 000/16 = 3 125
-        assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=breakpoints)).gamma == blind
-    assert agents.make("exp3s", 10, 50_000, knowledge=Knowledge(breakpoints=3_125)).gamma == 1.0
-    known = Knowledge(breakpoints=50_000, switches=3)
-    assert agents.make("exp3s", 10, 50_000, knowledge=known).gamma == pytest.approx(0.080162, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "words"),
-    [
-        ("exp3", {"gamma": 0}, "gamma must be a finite number above 0, got 0"),
-        ("exp3", {"gamma": 1.5}, r"gamma must lie in \[0, 1\], got 1.5"),
-        ("exp3s", {"gamma": 0, "alpha": 0.1}, "gamma must be a finite number above 0, got 0"),
-        ("exp3s", {"gamma": 2, "alpha": 0.1}, r"gamma must lie in \[0, 1\], got 2"),
-        ("exp3s", {"alpha": 0}, "alpha must be a finite number above 0, got 0; the source takes 1/T; .* use exp3"),
-        ("exp3s", {"alpha": 1.5}, r"alpha must lie in \[0, 1\], got 1.5; the source takes 1/T"),
-    ],
-)
-def test_bad_input(name, parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make(name, 3, 1_000, **parameters)
-
-
-@pytest.mark.parametrize("name", ["exp3", "exp3s"])
-def test_missing_knowledge(name):
-    with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
-        agents.make(name, 3)

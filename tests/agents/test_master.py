@@ -139,25 +139,3 @@ def test_rewards_that_nobody_asked_for_go_to_the_instance_of_the_block():
         agent.observe(t % K, 1.0)
     np.testing.assert_array_equal(agent.state.pulls[2], [2, 1, 1])  # rounds 4 to 7
     assert agent.state.pulls[:2].sum() == 1 + 2
-
-
-def test_what_is_known_changes_nothing_and_what_is_given_counts():
-    known = agents.Knowledge(n_arms=4, horizon=1_000, breakpoints=7, variation=3.0)
-    assert agents.make("master", knowledge=known).parameters == agents.make("master", 4, 1_000).parameters
-    assert agents.make("master", 4, 1_000, delta=0.2).delta == 0.2
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"horizon": 0}, "horizon must be a positive integer, got 0"),
-        ({"delta": 0.0}, "delta must be a finite number above 0, got 0.0"),
-        ({"delta": 1.5}, r"delta must lie in \[0, 1\], got 1.5"),
-        ({"horizon": 1, "delta": 1.0}, "delta must lie below 1 where the horizon is 1, got 1"),
-        ({"c": -1.0}, "c must be a finite number above 0, got -1.0"),
-        ({"tolerance": 0.0}, "tolerance must be a finite number above 0, got 0.0; 1 is the source's"),
-    ],
-)
-def test_bad_input(given, message):
-    with pytest.raises(ValueError, match=message):
-        agents.Master(K, **({"horizon": 100, "delta": 0.01} | given))

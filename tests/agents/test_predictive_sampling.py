@@ -11,7 +11,6 @@ from scipy import stats
 from winning import agreement, winning_chances
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.knowledge import Knowledge
 
 FloatArray = npt.NDArray[np.float64]
 PHI, MEAN, DRIFT, NOISE = (0.9, 0.5, 0.99), (0.2, -1.0, 3.0), (0.3, 1.0, 0.05), (0.7, 0.2, 1.5)
@@ -98,42 +97,6 @@ def test_forgetting_returns_an_arm_to_its_stationary_law():
     assert agent.state.variances[0] == pytest.approx(0.09 / 0.19, rel=1e-12)
     for field in ("means", "variances", "roots"):
         np.testing.assert_array_equal(getattr(agent.state, field)[1:], getattr(other.state, field)[1:])
-
-
-def test_blind_tuning():
-    """τ = 2942 at T = 50 000: φ = e^(−1/2942), and a mean unseen for long is as uncertain as a uniform one."""
-    agent = agents.make("predictive-sampling", 10, 50_000)
-    assert agent.phi == pytest.approx(0.999660153, abs=1e-9)
-    assert agent.drift == pytest.approx(0.00752539, abs=1e-8)
-    assert (agent.mean, agent.noise, agent.variance) == (0.5, 0.5, "predictive")
-    np.testing.assert_allclose(agent.state.variances, 1 / 12, rtol=1e-9)
-    assert agents.make("predictive-sampling", 10, 1).phi == math.exp(-1)
-
-
-def test_the_noise_is_the_scale_of_the_rewards():
-    assert agents.make("predictive-sampling", 3, 100, knowledge=Knowledge(subgaussian=2.0)).noise == 2.0
-    assert agents.make("predictive-sampling", 3, 100, noise=1.5, knowledge=Knowledge(subgaussian=2.0)).noise == 1.5
-    assert agents.make("predictive-sampling", 3, phi=0.5).drift == 0.25
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"phi": 1.0}, "phi must be at least 0.000001 and below 1, got 1.0; for means that stay use ts"),
-        ({"phi": 0.0}, "phi must be a finite number above 0, got 0.0"),
-        ({"phi": (0.5, 0.5)}, "phi must be one number or 3 of them, one per arm, got 2"),
-        ({"phi": (0.5, 0.5, 2)}, "phi must be at least 0.000001 and below 1, got 2"),
-        ({"phi": 0.5, "mean": math.nan}, "mean must be a finite number, got nan"),
-        ({"phi": 0.5, "drift": 0.0}, "drift must be a finite number above 0, got 0.0; it is the standard"),
-        ({"phi": 0.5, "drift": 1e-80}, "drift must be at least 1e-70, .* got 1e-80; it is the standard"),
-        ({"phi": 0.5, "drift": (1, 1, 1e-80)}, "drift must be at least 1e-70, .* got 1e-80"),
-        ({"phi": 0.5, "noise": -1}, "noise must be a finite number of at least 0, got -1; it is the stan"),
-        ({"variance": "prior"}, "unknown variance 'prior'; did you mean 'p"),
-    ],
-)
-def test_bad_parameters(parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("predictive-sampling", 3, 1_000, **parameters)
 
 
 def test_parameters_for_each_arm_are_saved_and_cloned():

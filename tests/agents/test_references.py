@@ -43,12 +43,6 @@ def test_the_oracle_does_not_write_to_the_means():
     means[0] = 5.0  # the caller's array stays the caller's
 
 
-@pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 2, 1)])
-def test_means_of_another_shape(shape):
-    with pytest.raises(ValueError, match=r"means must have shape \(T, 2\), got \(4"):
-        agents.Oracle(2, means=np.zeros(shape))
-
-
 PHASES = np.array([[0.1, 0.5, 0.9], [0.1, 0.6, 0.9], [0.8, 0.6, 0.2]])
 MEANS_ORACLE_RESTART = PHASES.repeat(200, axis=0)
 
@@ -97,14 +91,3 @@ def test_breakpoints_in_piecewise_worlds_and_switches_in_smooth_ones():
 def test_phases_of_k_rounds_are_long_enough(phase, at):
     means = np.random.default_rng(1).random((20, 3)).repeat(phase, axis=0)
     assert agents.make("oracle-restart", 3, means=means).at == at
-
-
-def test_bad_input():
-    with pytest.raises(agents.MissingKnowledgeError, match=r"oracle-restart .* needs `means`"):
-        agents.make("oracle-restart", 10, 50_000)
-    with pytest.raises(ValueError, match=r"means must have shape \(T, 3\), got \(4, 2\)"):
-        agents.make("oracle-restart", 3, means=np.zeros((4, 2)))
-    with pytest.raises(ValueError, match=r"unknown at 'switch'; did you mean 'switches'\?"):
-        agents.make("oracle-restart", 3, means=MEANS_ORACLE_RESTART, at="switch")
-    with pytest.raises(ValueError, match="c must be a finite number of at least 0, got -1"):
-        agents.make("oracle-restart", 3, means=MEANS_ORACLE_RESTART, c=-1)

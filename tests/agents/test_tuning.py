@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,159 @@ from ns_mab_gym import agents, theory, worlds
 from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
 
 T, K = 50_000, 10
+KNOW_THE_WORLD = ("oracle", "oracle-restart")
+NEED_THE_HORIZON = (
+    "beta-swts", "gamma-swgts", "sw-ucb", "sw-lb-sda", "exp3", "exp3s", "d-ucb", "d-ts", "ds-ts", "r-less-ucb",
+    "raw-ucb", "fewa", "cusum-ucb", "pht-ucb", "m-ucb", "br-mab", "glr-klucb", "adr-ts", "active-ptw",
+    "predictive-sampling", "master", "bandit-over-windows",
+)  # fmt: skip
+TESTS = {"m-ucb": "a test of two halves", "br-mab": "a CUSUM test", "glr-klucb": "glr", "adr-ts": "adwin"}
+
+
+PIECES = {piece.name for piece in dataclasses.fields(Knowledge)}
+ROUNDED_DOWN = [({}, {"window": 2942}), ({"horizon": 10_000}, {"window": 1213}), ({"horizon": 1}, {"window": 1})]
+SCALE = {"subgaussian": 2.0}
+# T/Υ = 16 666.7: h = ln of it, α = √(h/16 666.7). Blind Υ = 1, as where nothing changes and where everything drifts.
+SUMS_BLIND = {"threshold": math.log(T), "alpha": math.sqrt(math.log(T) / T), "epsilon": 0.1, "xi": 0.5}
+SUMS = [
+    *(({"breakpoints": changes}, SUMS_BLIND) for changes in (None, 0, 1, T - 1, T)),
+    ({"breakpoints": 3}, {"threshold": 9.721165996, "alpha": 0.0241509826, "epsilon": 0.1}),
+    ({"horizon": None, "threshold": 1.0, "alpha": 0.5, "history": 1}, {"alpha": 0.5}),
+]
+WITHOUT_HISTORY = [*SUMS[:-1], ({"horizon": None, "threshold": 1.0, "alpha": 0.5}, {"alpha": 0.5})]
+# 1 − 1/(4√T) where Υ is unknown, or where phases last fewer than 16 rounds; 1 where nothing changes.
+FADING: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    *(({"horizon": t}, {"gamma": 1 - 1 / (4 * math.sqrt(t))}) for t in (1, 2, T, 10**6)),
+    *(({"horizon": t, "breakpoints": 0}, {"gamma": 1.0}) for t in (1, 2, 50, T, 10**6)),
+    *(({"horizon": t, "breakpoints": t}, {"gamma": 1 - 1 / (4 * math.sqrt(t))}) for t in (1, 2, 50, T, 10**6)),
+    ({"horizon": 1_600, "breakpoints": 101}, {"gamma": 1 - 1 / 160}),
+]
+# Pieces of knowledge and parameters that are given, for T = 50 000 and K = 10 if nothing else is said, and what follows
+TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
+    # 4√(50 000 ln 50 000) = 2942.08 and 4√(10 000 ln 10 000) = 1213.9, rounded down
+    "beta-swts": [*ROUNDED_DOWN, ({"window": 7}, {"window": 7})],
+    "sw-ucb": [*ROUNDED_DOWN, ({}, {"xi": 0.6})],
+    # min{1/(4λ²), 1}; Bernoulli rewards are ¼-subgaussian, λ = ½
+    "gamma-swgts": [
+        *ROUNDED_DOWN,
+        *(({"subgaussian": scale}, {"gamma": 1.0}) for scale in (None, 0.5, 0.25)),
+        ({"subgaussian": 1.0}, {"gamma": 0.25}),
+        (SCALE, {"gamma": 1 / 16}),
+        ({"gamma": 0.1}, {"gamma": 0.1, "window": 2942}),
+    ],
+    "kl-ucb": [({"horizon": None}, {"c": 3.0})],
+    # σ^(−4/5), rounded up: 1584.9, 251.2, 10^4 to the digit; where σ is unknown or the means jump, σ = 0.001 stands in
+    "sw-kl-ucb": [
+        *(({"lipschitz": sigma}, {"window": 252, "c": 3.0}) for sigma in (1e-3, None, 0.05, 0.89)),
+        *(({"lipschitz": sigma}, {"window": w}) for sigma, w in ((1e-4, 1585), (1e-5, 10_000), (0.04, 14))),
+        *(({"lipschitz": sigma, "horizon": 500}, {"window": 500}) for sigma in (1e-4, 0.0)),
+        ({"lipschitz": 1e-4, "horizon": None}, {"window": 1585}),
+        ({"window": 9}, {"window": 9}),
+    ],
+    # 2√(50 000 ln 50 000/3) = 849.3; (ln 2942)^⅓, (ln 2942)² and 9 (ln 2942)² are constants of its duels
+    "sw-lb-sda": [
+        *(({"breakpoints": changes}, {"window": 2942}) for changes in (None, 0, 224, T)),
+        *(({"breakpoints": changes}, {"window": w}) for changes, w in ((3, 849), (1, 1471), (223, 98))),
+        ({"window": 7}, {"window": 7}),
+    ],
+    # K ln K = 23.0259: Δ = ⌈23.0259^(1/3) (50 000/2.67)^(2/3)⌉ = ⌈2006.2⌉, γ = √(23.0259/(1.718282 Δ)), at most 1
+    "rexp3": [
+        ({"variation": 2.67}, {"batch": 2007, "gamma": 0.0817122105}),
+        ({"variation": 2.67, "gamma": 0.5}, {"batch": 2007, "gamma": 0.5}),
+        ({"variation": 0.0, "horizon": 1_000}, {"batch": 1_000, "gamma": 0.1157605671}),
+        ({"variation": 500.0, "horizon": 1_000}, {"gamma": 1.0}),
+        ({"batch": 100, "horizon": None}, {"gamma": 0.3660670553}),
+    ],
+    # √(23.0259/85 914.1)
+    "exp3": [({}, {"gamma": 0.0163710164}), ({"horizon": 1}, {"gamma": 1.0}), ({"gamma": 0.3}, {"gamma": 0.3})],
+    # ln(KT) = 13.1224: with S = 4 phases √(10 (4 · 13.1224 + e)/(1.718282 · 50 000)), blind √(10 · 13.1224/50 000), and
+    # blind too where only Υ is known and more than T/16, where γ = 1 would be uniform play
+    "exp3s": [
+        *(({"breakpoints": changes}, {"gamma": 0.0512296074, "alpha": 2e-5}) for changes in (None, 3_126, T - 1, T)),
+        *(({"breakpoints": b, "switches": s}, {"gamma": 0.0801618563}) for b, s in ((3, None), (9, 3), (T, 3))),
+        ({"breakpoints": 3_125}, {"gamma": 1.0}),
+        ({"gamma": 0.5}, {"alpha": 2e-5}),
+    ],
+    # N = 4 phases: φ = √(4/(500 000 ln 500 000))
+    "ser4": [
+        ({"switches": 3}, {"phi": 7.80798488e-4, "delta": 2e-5, "epsilon": 2e-6, "factor": 2.0}),
+        ({"phi": 0.0}, {"delta": 2e-5}),
+    ],
+    "d-ucb": [
+        *FADING,
+        ({"breakpoints": 3}, {"gamma": 0.99806350833, "xi": 0.6}),
+        ({"horizon": 1_600, "breakpoints": 100}, {"gamma": 1 - 1 / 16}),
+        ({"gamma": 0.5}, {"gamma": 0.5}),
+    ],
+    "ds-ts": [
+        *FADING,
+        ({"breakpoints": 3}, {"gamma": 0.99764513267, "scale": 0.5}),
+        (SCALE, {"scale": 2.0}),
+        (SCALE | {"scale": 0.1}, {"scale": 0.1}),
+    ],
+    "d-ts": [*FADING[:4], ({"breakpoints": 3}, FADING[2][1])],
+    "dsw-ts": [({"horizon": t}, {"gamma": 0.999, "window": 500, "f": "mean"}) for t in (1, 50, T)],
+    "active-ptw": [
+        ({"horizon": t}, {"depth": depth, "split": 0.5})
+        for t, depth in ((1, 0), (2, 1), (3, 2), (50, 6), (T, 16), (65_536, 16), (65_537, 17), (10**6, 20))
+    ],
+    # ⌊√(10 · 50 000)⌋ = 707, 71 blocks, 8 windows: γ = √(8 ln 8/((e − 1) 71)); with blocks of 100, 500 and 6 windows
+    "bandit-over-windows": [
+        ({"breakpoints": 9, "variation": 2.0, "lipschitz": 1e-3}, {"block": 707, "gamma": 0.3692682586}),
+        ({"block": 100}, {"gamma": 0.1118621800}),
+    ],
+    "cusum-ucb": [*WITHOUT_HISTORY, ({}, {"warmup": 200})],
+    "pht-ucb": WITHOUT_HISTORY,
+    "br-mab": SUMS,
+    # b = √(100 ln(20 T²)) = √(100 · 24.63530); γ² = Υ K (2b + 3√200)/(2T) = Υ · 10 · 141.6943/100 000
+    "m-ucb": [
+        ({"breakpoints": 3}, {"samples": 200, "xi": 2.0, "threshold": 49.633948908, "gamma": 0.2061753899}),
+        *(({"breakpoints": b}, {"threshold": 49.633948908, "gamma": 0.1190354169}) for b in (None, 0, 1, T - 1, T)),
+        ({"samples": 800}, {"threshold": 99.267897817}),
+        ({"samples": 800, "threshold": 0.0}, {"gamma": math.sqrt(10 * 3 * math.sqrt(800) / 100_000)}),
+        ({"horizon": 100}, {"gamma": 1.0}),
+        ({"horizon": None, "threshold": 1.0, "gamma": 0.5}, {"gamma": 0.5}),
+    ],
+    # δ = 1/√50 000, T = 1 counts as 2, and α₁ = √(10 · 10.819778/50 000); for GLR-TS 0.05 times that
+    "glr-klucb": [
+        ({}, {"delta": 0.004472135955, "rate": 0.0465183368, "splits": 10, "every": 10, "c": 0.0, "growing": True}),
+        ({"restart": "global"}, {"delta": 0.004472135955, "rate": 0.0465183368, "splits": 5, "factor": 1.0}),
+        ({"horizon": 1}, {"delta": 1 / math.sqrt(2)}),
+        ({"horizon": None, "rate": 0.5, "delta": 0.25, "splits": 3}, {"rate": 0.5, "delta": 0.25, "splits": 3}),
+    ],
+    "glr-ts": [({}, {"restart": "global", "splits": 5, "rate": 0.00232591684})],
+    "adr-ts": [({}, {"delta": 8e-15}), ({"horizon": 1}, {"delta": 1 / 8}), ({"delta": 0.25}, {"delta": 0.25})],
+    "master": [
+        ({"breakpoints": 7, "variation": 3.0}, {"horizon": T, "delta": 1 / T}),
+        ({"delta": 0.2}, {"delta": 0.2}),
+    ],
+    # τ = 2942: φ = e^(−1/2942), and a mean unseen for long is as uncertain as a uniform one, √((1 − φ²)/12)
+    "predictive-sampling": [
+        ({}, {"phi": 0.99966015293, "drift": 0.00752539387, "mean": 0.5, "noise": 0.5, "variance": "predictive"}),
+        ({"horizon": 1}, {"phi": math.exp(-1)}),
+        (SCALE, {"noise": 2.0}),
+        (SCALE | {"noise": 1.5}, {"noise": 1.5}),
+        ({"horizon": None, "phi": 0.5}, {"drift": 0.25}),
+    ],
+    "r-less-ucb": [({}, {"epsilon": 0.25, "alpha": 4.0, "sigma": 0.5, "horizon": T}), (SCALE, {"sigma": 2.0})],
+    **{
+        name: [
+            ({}, {"alpha": alpha, "sigma": 0.5, "grid": "exact", "ratio": 2.0, "horizon": T}),
+            (SCALE | {"breakpoints": 7}, {"alpha": alpha, "sigma": 2.0}),
+            ({"horizon": None, "grid": "geometric"}, {"horizon": None}),
+        ]
+        for name, alpha in (("raw-ucb", 1.0), ("fewa", 0.06))
+    },
+    # Υ/T, and 0.001 where it is unknown or where phases are shorter than K = 10 rounds: the means drift
+    "switching-ts": [
+        *(
+            ({"breakpoints": changes, "horizon": t}, {"hazard": 1e-3, "hypotheses": 100, "restart": "global"})
+            for changes, t in ((None, None), (None, T), (3, None), (5_001, T), (49_999, T), (1, 1))
+        ),
+        *(({"breakpoints": b, "horizon": t}, {"hazard": b / t}) for b, t in ((3, T), (0, T), (0, 1), (5_000, T))),
+        ({"breakpoints": 3, "hazard": 0.25}, {"hazard": 0.25}),
+    ],
+}
 
 
 @pytest.fixture(scope="module")
@@ -19,72 +174,41 @@ def abrupt() -> Knowledge:
     return theory.knowledge(worlds.Abrupt().means())
 
 
-@pytest.mark.parametrize("name", ["beta-swts", "gamma-swgts", "sw-ucb"])
-def test_the_window_of_the_paper_is_rounded_down(name):
-    """4√(50 000 ln 50 000) = 2942.08; and at T = 10 000, 4√(10 000 ln 10 000) = 1213.9 gives 1213."""
-    assert 4 * math.sqrt(T * math.log(T)) == pytest.approx(2942.08, abs=0.01)
-    assert agents.make(name, K, T).window == 2942
-    assert agents.make(name, K, 10_000).window == 1213
-    assert agents.make(name, K, 1).window == 1
+@pytest.mark.parametrize(("name", "told", "expected"), [(name, *row) for name, rows in TUNED.items() for row in rows])
+def test_the_parameters_of_the_papers(name, told, expected):
+    """By hand to nine digits or in closed form."""
+    told = {"n_arms": K, "horizon": T} | told
+    known = Knowledge(**{key: value for key, value in told.items() if key in PIECES})
+    agent = agents.make(name, knowledge=known, **{key: value for key, value in told.items() if key not in PIECES})
+    for key, value in expected.items():
+        assert getattr(agent, key) == (pytest.approx(value, rel=2e-9, abs=0) if isinstance(value, float) else value), (
+            key
+        )
 
 
-@pytest.mark.parametrize(
-    ("sigma", "window"), [(1e-4, 1585), (1e-3, 252), (1e-5, 10_000), (0.04, 14), (None, 252), (0.05, 252), (0.89, 252)]
-)
-def test_the_window_of_sw_kl_ucb_is_rounded_up(sigma, window):
-    """σ^(−4/5): 1584.9, 251.2, 10^4 to the digit; where σ is unknown or the means jump, σ = 0.001 stands in."""
-    agent = agents.make("sw-kl-ucb", K, T, knowledge=Knowledge(lipschitz=sigma))
-    assert (agent.window, agent.c) == (window, 3.0)
+def test_arguments_win_over_the_knowledge(abrupt):
+    agent = agents.make("beta-swts", 4, 10_000, knowledge=abrupt)
+    assert (agent.n_arms, agent.window) == (4, 1213)
 
 
-def test_the_window_of_sw_kl_ucb_is_at_most_the_horizon():
-    assert agents.make("sw-kl-ucb", K, 500, knowledge=Knowledge(lipschitz=1e-4)).window == 500
-    assert agents.make("sw-kl-ucb", K, 500, knowledge=Knowledge(lipschitz=0.0)).window == 500
-    assert agents.make("sw-kl-ucb", K, knowledge=Knowledge(lipschitz=1e-4)).window == 1585
-    with pytest.raises(MissingKnowledgeError, match=r"sw-kl-ucb .* needs `horizon` \(T\)"):
-        agents.make("sw-kl-ucb", K, knowledge=Knowledge(lipschitz=0.0))
+def test_what_is_known_of_the_abrupt_world(abrupt):
+    """At each breakpoint arm 1 moves from 0.1 to 0.99 or back, further than any other, and the best arm changes."""
+    assert (abrupt.breakpoints, abrupt.switches, abrupt.horizon) == (3, 3, T)
+    assert (abrupt.variation, abrupt.lipschitz) == (pytest.approx(2.67), pytest.approx(0.89))
 
 
-def test_sw_kl_ucb_on_the_papers_worlds(abrupt):
-    """The author's σ for the smooth worlds; on the abrupt world the largest jump is 0.89, so σ = 0.001."""
-    assert abrupt.lipschitz == pytest.approx(0.89)
-    assert agents.make("sw-kl-ucb", knowledge=abrupt).window == 252
+def test_tuned_agents_explore_even_at_the_ends():
+    """From T and K alone every agent here has some exploration, if there are two rounds or more."""
+    for name in ("cusum-ucb", "pht-ucb", "br-mab"):
+        assert 0 < agents.make(name, 200, 2).alpha < 0.61
+    assert 0 < agents.make("m-ucb", 200, 10**6).gamma < agents.make("m-ucb", 200, 2).gamma == 1.0
 
 
-def test_rexp3_on_the_abrupt_world(abrupt):
-    """V_T = 3 · 0.89: at each breakpoint arm 1 moves from 0.1 to 0.99 or back, further than any other.
-
-    K ln K = 10 ln 10 = 23.0259. Δ = ⌈23.0259^(1/3) (50 000/2.67)^(2/3)⌉ = ⌈2.84494 · 705.192⌉ = ⌈2006.2⌉ = 2007 and
-    γ = √(23.0259/(1.718282 · 2007)) = 0.081712.
-    """
-    assert abrupt.variation == pytest.approx(2.67)
-    unrounded = (10 * math.log(10)) ** (1 / 3) * (50_000 / 2.67) ** (2 / 3)
-    assert unrounded == pytest.approx(2006.2, abs=0.1)
-    agent = agents.make("rexp3", knowledge=abrupt)
-    assert agent.batch == 2007
-    assert agent.gamma == pytest.approx(0.081712, abs=1e-6)
-
-
-def test_rexp3_at_the_ends():
-    """No variation: one batch. Much of it: short batches, and γ is at most 1."""
-    still = agents.make("rexp3", K, 1_000, knowledge=Knowledge(variation=0.0))
-    assert still.batch == 1_000
-    assert still.gamma == pytest.approx(math.sqrt(10 * math.log(10) / ((math.e - 1) * 1_000)))
-    assert agents.make("rexp3", K, 1_000, knowledge=Knowledge(variation=500.0)).gamma == 1.0
-    given = agents.make("rexp3", K, batch=100)  # γ follows from a given Δ
-    assert given.gamma == pytest.approx(math.sqrt(10 * math.log(10) / ((math.e - 1) * 100)))
-    assert agents.make("rexp3", K, batch=100, gamma=0.25).gamma == 0.25
-
-
-def test_ser4_on_the_abrupt_world(abrupt):
-    """δ = 1/T, ε = 1/(KT), φ = √(N/(T K ln(KT))), N = 4: the best arm changes at each of the three breakpoints."""
-    assert abrupt.switches == 3
-    agent = agents.make("ser4", knowledge=abrupt)
-    assert agent.delta == 2e-5
-    assert agent.epsilon == pytest.approx(2e-6, rel=1e-12)
-    assert agent.phi == pytest.approx(math.sqrt(4 / (500_000 * math.log(500_000))), rel=1e-12)
-    assert agent.phi == pytest.approx(7.808e-4, abs=1e-7)
-    assert agent.factor == 2.0
+def test_the_constants_of_duels():
+    state = agents.make("sw-lb-sda", 10, 50_000).state
+    assert state.explore == pytest.approx(7.98684 ** (1 / 3), abs=1e-5)
+    assert state.few == pytest.approx(63.79, abs=0.01)
+    assert state.patience == 574
 
 
 @pytest.mark.parametrize(
@@ -107,31 +231,6 @@ def test_the_n_of_ser4_counts_the_phases_of_the_best_arm(world, phases):
     assert agent.phi > 0
 
 
-@pytest.mark.parametrize(("scale", "gamma"), [(None, 1.0), (0.5, 1.0), (0.25, 1.0), (1.0, 0.25), (2.0, 1 / 16)])
-def test_gamma_swgts_takes_the_largest_gamma_that_the_theorems_allow(scale, gamma):
-    """min{1/(4λ²), 1}; Bernoulli rewards are ¼-subgaussian, λ = ½."""
-    assert agents.make("gamma-swgts", K, T, knowledge=Knowledge(subgaussian=scale)).gamma == gamma
-
-
-def test_fixed_constants():
-    assert agents.make("sw-ucb", K, T).xi == 0.6
-    assert agents.make("kl-ucb", K).c == 3.0
-
-
-def test_a_given_parameter_wins_over_the_formula(abrupt):
-    assert agents.make("beta-swts", knowledge=abrupt, window=7).window == 7
-    assert agents.make("gamma-swgts", knowledge=abrupt, gamma=0.1).gamma == 0.1
-    assert agents.make("gamma-swgts", knowledge=abrupt, gamma=0.1).window == 2942
-    assert agents.make("rexp3", knowledge=abrupt, gamma=0.5).batch == 2007
-    assert agents.make("ser4", knowledge=abrupt, phi=0.0).delta == 2e-5
-    assert agents.make("sw-kl-ucb", knowledge=abrupt, window=9).window == 9
-
-
-def test_arguments_win_over_the_knowledge(abrupt):
-    assert agents.make("beta-swts", 4, 10_000, knowledge=abrupt).n_arms == 4
-    assert agents.make("beta-swts", 4, 10_000, knowledge=abrupt).window == 1213
-
-
 @pytest.mark.parametrize("name", HOUSE)
 def test_what_describe_knows_is_enough_for_every_agent(name):
     means = np.random.default_rng(0).random((300, 3))
@@ -144,16 +243,16 @@ def test_what_describe_knows_is_enough_for_every_agent(name):
     ("name", "known", "missing"),
     [
         ("beta-swts", {}, r"`n_arms` \(K\)"),
-        ("beta-swts", {"n_arms": K}, r"`horizon` \(T\)"),
         ("rexp3", {"n_arms": K}, r"`horizon` \(T\) and `variation` \(V_T, the total variation of the means\)"),
         ("rexp3", {"n_arms": K, "horizon": T}, r"`variation` \(V_T, the total variation of the means\)"),
         ("ser4", {"n_arms": K, "horizon": T}, r"`switches` \(the number of changes of the best arm\)"),
-        ("oracle", {"n_arms": K, "horizon": T}, r"`means` \(the \(T, K\) matrix of means\)"),
+        *((name, {"n_arms": K, "horizon": T}, r"`means` \(the \(T, K\) matrix of means\)") for name in KNOW_THE_WORLD),
+        *((name, {"n_arms": K}, r"`horizon` \(T\)") for name in NEED_THE_HORIZON),
     ],
 )
 def test_missing_knowledge_is_named(name, known, missing):
     words = (
-        rf"^{name} is tuned by its paper's formula, which needs {missing}; give that, or pass "
+        rf"^{TESTS.get(name, name)} is tuned by its paper's formula, which needs {missing}; give that, or pass "
         r"knowledge=ns_mab_gym.theory.describe\(means\), or set the agent's own parameters$"
     )
     with pytest.raises(MissingKnowledgeError, match=words):
@@ -176,3 +275,14 @@ def test_parameters_need_no_knowledge(name, parameters):
     agent = agents.make(name, 3, **parameters)
     for key, value in parameters.items():
         np.testing.assert_array_equal(getattr(agent, key), value)
+
+
+def test_knowledge_is_shown_and_compared_without_the_matrix_of_means():
+    """Which would fill the screen, and whose comparison is an array."""
+    means = np.full((4, 2), 0.123)
+    known = Knowledge(horizon=4, means=means)
+    assert "0.123" not in repr(known)
+    assert known == Knowledge(horizon=4, means=means + 1)
+    assert known != Knowledge(horizon=5, means=means)
+    with pytest.raises(AttributeError):
+        known.horizon = 5  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from winning import agreement, winning_chances
 
-from ns_mab_gym import agents, theory, worlds
-from ns_mab_gym.agents import Knowledge
+from ns_mab_gym import agents
 from ns_mab_gym.agents.core.knowledge import blind_discount
-from ns_mab_gym.agents.parts.memories import FAINT, check_discount
+from ns_mab_gym.agents.parts.memories import FAINT
 
 
 @settings(deadline=None, max_examples=60)
@@ -101,80 +100,8 @@ def test_a_forgotten_arm_is_new_and_the_others_go_on(name):
 T, K = 50_000, 10
 
 
-@pytest.mark.parametrize("name", ["d-ucb", "d-ts", "ds-ts"])
-def test_blind_discounts(name):
-    """1 − 1/(4√T): 0.75 at T = 1, 0.998882 at 50 000, 0.99975 at 10^6."""
-    for horizon, gamma in [(1, 0.75), (2, 1 - 1 / (4 * math.sqrt(2))), (T, 0.998882), (10**6, 0.99975)]:
-        for n_arms in (2, 10, 200):
-            assert agents.make(name, n_arms, horizon).gamma == pytest.approx(gamma, abs=1e-6)
-
-
-def test_discounts_from_breakpoints():
-    """D-UCB: 1 − ¼√(Υ/T); DS-TS: 1 − √(Υ/(T ln T)). At T = 50 000, Υ = 3: 1 − 0.0019365 and 1 − 0.0023548."""
-    abrupt = theory.knowledge(worlds.Abrupt().means())
-    assert (abrupt.breakpoints, abrupt.horizon) == (3, T)
-    assert agents.make("d-ucb", knowledge=abrupt).gamma == pytest.approx(1 - 0.0019365, abs=1e-7)
-    assert agents.make("ds-ts", knowledge=abrupt).gamma == pytest.approx(1 - 0.0023548, abs=1e-7)
-    assert agents.make("d-ts", knowledge=abrupt).gamma == blind_discount(T)
-    assert agents.make("d-ucb", knowledge=abrupt, gamma=0.5).gamma == 0.5
-    assert agents.make("d-ucb", knowledge=abrupt).xi == 0.6
-
-
-@pytest.mark.parametrize("name", ["d-ucb", "ds-ts"])
-def test_discounts_at_the_ends(name):
-    """No breakpoints: nothing is forgotten. Phases of under 16 rounds: means that drift, and the blind discount."""
-    for horizon in (1, 2, 50, T, 10**6):
-        still = agents.make(name, 3, horizon, knowledge=Knowledge(breakpoints=0))
-        moving = agents.make(name, 3, horizon, knowledge=Knowledge(breakpoints=horizon))
-        assert (still.gamma, moving.gamma) == (1.0, blind_discount(horizon))
-    for changes, blind in [(100, False), (101, True)]:
-        gamma = agents.make(name, 3, 1_600, knowledge=Knowledge(breakpoints=changes)).gamma
-        assert (gamma == blind_discount(1_600)) is blind
-
-
-def test_ds_ts_takes_the_scale_that_it_is_told():
-    assert agents.make("ds-ts", K, T).scale == 0.5
-    assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0)).scale == 2.0
-    assert agents.make("ds-ts", K, T, knowledge=Knowledge(subgaussian=2.0), scale=0.1).scale == 0.1
-
-
-@pytest.mark.parametrize(
-    ("gamma", "words"),
-    [
-        (0, "gamma must be a finite number above 0, got 0; 1 forgets nothing"),
-        (-0.1, "gamma must be a finite number above 0, got -0.1; 1 forgets"),
-        (1.01, r"gamma must lie in \[0, 1\], got 1.01; 1 forgets nothing, and 1 - 1/\(4\*sqrt\(T\)\)"),
-        (math.nan, "gamma must be a finite number above 0, got nan"),
-    ],
-)
-def test_bad_discounts(gamma, words):
-    with pytest.raises(ValueError, match=words):
-        check_discount(gamma)
-
-
-@pytest.mark.parametrize("name", DISCOUNTING)
-def test_every_discount_is_checked(name):
-    with pytest.raises(ValueError, match="gamma must be a finite number above 0, got 0; 1 forgets nothing"):
-        agents.make(name, 3, 1_000, gamma=0)
-
-
-def test_other_bad_input():
-    with pytest.raises(ValueError, match="xi must be a finite number above 0, got 0"):
-        agents.make("d-ucb", 3, 1_000, xi=0)
-    with pytest.raises(ValueError, match=r"scale must be a finite number above 0, got -1; rewards in \[0, 1\]"):
-        agents.make("ds-ts", 3, 1_000, scale=-1)
-    with pytest.raises(ValueError, match=r"scale must lie between 1e-100 and 1e\+30 in size, got 1e-320; rewards in"):
-        agents.make("ds-ts", 3, 1_000, scale=1e-320)
-    agent = agents.make("ds-ts", 3, 1_000, scale=1e-100)
-    for _ in range(50):
-        agent.observe(agent.act(), 0.5)
-    for name in ("d-ucb", "d-ts", "ds-ts"):
-        with pytest.raises(agents.MissingKnowledgeError, match=rf"{name} is tuned .* needs `horizon` \(T\)"):
-            agents.make(name, 3)
-
-
 Floats = npt.NDArray[np.float64]
-LEVEL = 1e-4  # of each of about twenty tests of laws
+LEVEL = 1e-4  # of each of some fifty tests of laws
 ACTS = 100_000
 
 
@@ -218,54 +145,174 @@ def beta_law(history: History, gamma: float, prior: float = 1.0, mask: object = 
     return winning_chances([stats.beta(s + prior, n - s + prior) for n, s in zip(pulls, sums, strict=True)])
 
 
-def luck(seed: int, rounds: int, favour: Floats, means: Floats) -> History:
+def luck(seed: int, rounds: int, favour: Sequence[float], means: Sequence[float]) -> History:
     rng = np.random.default_rng(seed)
-    arms = rng.choice(favour.size, rounds, p=favour / favour.sum())
+    arms = rng.choice(len(favour), rounds, p=np.array(favour) / sum(favour))
     return [(int(a), float(rng.random() < means[a])) for a in arms]
 
 
+EVEN = [1, 1, 1, 1]
 ONCE: History = [(0, 1.0), (1, 0.0), (2, 1.0), (3, 0.0)]
 HISTORIES: dict[str, tuple[float, History]] = {
     "nothing seen": (0.9, []),
     "once each": (0.9, ONCE),
-    "alike": (0.99, luck(1, 400, np.ones(4), np.array([0.5, 0.55, 0.45, 0.5]))),
-    "a leader and faded rivals": (
-        0.97,
-        ONCE + luck(2, 300, np.array([200.0, 1, 1, 1]), np.array([0.8, 0.5, 0.5, 0.1])),
-    ),
-    "without failures": (0.95, luck(3, 60, np.ones(4), np.array([1.0, 1.0, 1.0, 0.7]))),
-    "without successes": (0.95, luck(4, 60, np.ones(4), np.array([0.0, 0.0, 0.0, 0.1]))),
-    "all but forgotten": (0.5, [*luck(5, 30, np.ones(4), np.full(4, 0.5)), *[(0, 1.0)] * 40]),
-    "nothing forgotten": (1.0, luck(6, 300, np.array([5.0, 1, 2, 1]), np.array([0.6, 0.3, 0.55, 0.5]))),
+    "alike": (0.99, luck(1, 400, EVEN, [0.5, 0.55, 0.45, 0.5])),
+    "a leader and faded rivals": (0.97, ONCE + luck(2, 300, [200, 1, 1, 1], [0.8, 0.5, 0.5, 0.1])),
+    "without failures": (0.95, luck(3, 60, EVEN, [1.0, 1.0, 1.0, 0.7])),
+    "without successes": (0.95, luck(4, 60, EVEN, [0.0, 0.0, 0.0, 0.1])),
+    "all but forgotten": (0.5, [*luck(5, 30, EVEN, [0.5] * 4), *[(0, 1.0)] * 40]),
+    "nothing forgotten": (1.0, luck(6, 300, [5, 1, 2, 1], [0.6, 0.3, 0.55, 0.5])),
 }
 
 
-def shown(name: str, gamma: float, history: History, observe_all: Callable[..., None]) -> agents.Agent:
-    agent = agents.make(name, 4, 1_000, gamma=gamma)
-    arms = np.array([a for a, _ in history], np.int64)
-    observe_all(agent.state, arms, np.array([x for _, x in history], np.float64))
-    return agent
+@pytest.fixture
+def show(observe_all) -> Callable[[agents.Agent, History], None]:
+    """A function that shows an agent a history."""
+
+    def shown(agent: agents.Agent, history: History) -> None:
+        arms, rewards = np.array(history or np.zeros((0, 2))).T
+        observe_all(agent.state, arms.astype(np.int64), rewards)
+
+    return shown
 
 
 @pytest.mark.parametrize("case", HISTORIES)
-def test_d_ts_has_the_law_of_the_discounted_posteriors(case, count_acts, observe_all):
+def test_d_ts_has_the_law_of_the_discounted_posteriors(case, count_acts, show):
     """P(i) from the full history; and again some rounds later, when most bounds are old."""
     gamma, history = HISTORIES[case]
-    agent, mask = shown("d-ts", gamma, history, observe_all), np.ones(4, bool)
+    agent, mask = agents.make("d-ts", 4, gamma=gamma), np.ones(4, bool)
+    show(agent, history)
     counts = count_acts(agent.state, mask, np.random.default_rng(1), ACTS)
     assert agreement(counts, beta_law(history, gamma)) > LEVEL
-    observe_all(agent.state, np.full(5, 3), np.ones(5))  # the bounds of arms 1 to 3 are from before
+    show(agent, [(3, 1.0)] * 5)  # the bounds of arms 1 to 3 are from before
     later = count_acts(agent.state, mask, np.random.default_rng(2), ACTS)
     assert agreement(later, beta_law([*history, *[(3, 1.0)] * 5], gamma)) > LEVEL
 
 
 @pytest.mark.parametrize("case", [each for each in HISTORIES if each != "nothing seen"])
-def test_ds_ts_has_the_law_of_its_normals(case, count_acts, observe_all):
+def test_ds_ts_has_the_law_of_its_normals(case, count_acts, show):
     """θ_i ~ N(S_i/N_i, λ²/N_i), from the full history."""
     gamma, history = HISTORIES[case]
     agent = agents.make("ds-ts", 4, gamma=gamma, scale=2.0)
-    observe_all(agent.state, np.array([a for a, _ in history]), np.array([x for _, x in history]))
+    show(agent, history)
     counts = count_acts(agent.state, np.ones(4, bool), np.random.default_rng(3), ACTS)
     pulls, sums = (np.array(each) for each in by_definition(history, 4, gamma))
     laws = [stats.norm(mean, deviation) for mean, deviation in zip(sums / pulls, 2 / np.sqrt(pulls), strict=True)]
     assert agreement(counts, winning_chances(laws)) > LEVEL
+
+
+# f-dsw TS: both memories against the full history, and the law of the arm played against numerical integration.
+
+GRID = np.linspace(0, 1, 1_501)
+
+
+def average_cdf(one: stats.rv_continuous, two: stats.rv_continuous) -> Floats:
+    """P((θ + ϑ)/2 ≤ z) = ∫ P(ϑ ≤ 2z − u) dP(θ ≤ u) at the points of the grid."""
+    quantiles = (np.arange(1_000) + 0.5) / 1_000
+    return np.asarray(two.cdf(2 * GRID[:, None] - one.ppf(quantiles)[None, :]).mean(axis=1))
+
+
+def combined_cdf(f: str, one: stats.rv_continuous, two: stats.rv_continuous) -> Floats:
+    """The distribution function of f of two independent samples."""
+    if f == "mean":
+        return average_cdf(one, two)
+    if f == "max":
+        return np.asarray(one.cdf(GRID) * two.cdf(GRID))
+    return np.asarray(1 - one.sf(GRID) * two.sf(GRID))
+
+
+def chances(cdfs: list[Floats]) -> Floats:
+    """P(arm i has the largest f) = ∫ ∏_{j≠i} F_j dF_i, by the rule of the trapezium."""
+    table = np.array(cdfs)  # (K, grid)
+    others = np.array([np.prod(np.delete(table, i, axis=0), axis=0) for i in range(len(cdfs))])
+    found = ((others[:, 1:] + others[:, :-1]) / 2 * np.diff(table, axis=1)).sum(axis=1)
+    assert found.sum() == pytest.approx(1, abs=1e-4)
+    return np.asarray(found / found.sum())
+
+
+def beta(successes: float, failures: float) -> stats.rv_continuous:
+    return stats.beta(successes + 1, failures + 1)
+
+
+def test_chances_against_closed_forms():
+    """The average of two uniforms has a triangular law; equal arms win equally; max of uniforms against one uniform."""
+    uniform = beta(0, 0)
+    triangle = np.where(GRID <= 0.5, 2 * GRID**2, 1 - 2 * (1 - GRID) ** 2)
+    np.testing.assert_allclose(average_cdf(uniform, uniform), triangle, atol=1e-5)
+    np.testing.assert_allclose(chances([average_cdf(beta(3, 4), uniform)] * 3), np.full(3, 1 / 3), atol=1e-9)
+    np.testing.assert_allclose(chances([combined_cdf("max", uniform, uniform), GRID]), [2 / 3, 1 / 3], atol=1e-6)
+    np.testing.assert_allclose(chances([combined_cdf("min", uniform, uniform), GRID]), [1 / 3, 2 / 3], atol=1e-6)
+
+
+def memories(history: History, n_arms: int, gamma: float, window: int | None) -> list[list[tuple[float, float]]]:
+    """For each arm (successes, failures): discounted by rounds, and among its own last pulls; from scratch."""
+    t, found = len(history), []
+    for i in range(n_arms):
+        mine = [(s, x) for s, (arm, x) in enumerate(history, 1) if arm == i]
+        faded = [math.fsum(gamma ** (t - s) for s, x in mine if x == value) for value in (1, 0)]
+        last = [x for _, x in mine][-(window or t or 1) :]
+        found.append([(faded[0], faded[1]), (last.count(1.0), last.count(0.0))])
+    return found
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    gamma=st.floats(0.1, 1),
+    window=st.one_of(st.none(), st.integers(1, 12)),
+    history=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 1.0])), max_size=60),
+    forgotten=st.integers(-1, 2),
+)
+def test_both_memories_equal_those_of_the_full_history(gamma, window, history, forgotten):
+    """The window counts an arm's own pulls, not rounds; what was forgotten in the middle counts for nothing."""
+    agent = agents.DSWTS(3, gamma=gamma, window=window)
+    kept: History = []
+    for t, (arm, reward) in enumerate(history):
+        if t == 20 and forgotten >= 0:
+            agent.forget(forgotten)
+            kept = [(-1 if a == forgotten else a, x) for a, x in kept]
+        agent.observe(arm, reward)
+        kept.append((arm, reward))
+    for i, ((s, f), (r, g)) in enumerate(memories(kept, 3, gamma, window)):
+        assert agent.state.memory.sums[i] == pytest.approx(s, rel=1e-12, abs=1e-30)
+        assert agent.state.memory.pulls[i] == pytest.approx(s + f, rel=1e-12, abs=1e-30)
+        assert agent.state.recent.sums[i] == r
+        assert agent.state.recent.pulls[i] == r + g
+
+
+CASES: dict[str, tuple[float, int | None, History]] = {
+    "nothing seen": (0.9, 5, []),
+    "alike, below one half": (0.98, 20, luck(1, 300, EVEN, [0.3, 0.35, 0.25, 0.3])),
+    "alike, above three quarters": (0.98, 20, luck(2, 300, EVEN, [0.9, 0.93, 0.88, 0.9])),
+    "a leader and faded rivals": (0.9, 50, luck(3, 400, [300, 5, 5, 5], [0.9, 0.7, 0.5, 0.8])),
+    "the memories disagree": (
+        0.99,
+        5,
+        luck(4, 200, EVEN, [0.9, 0.9, 0.1, 0.5]) + luck(5, 40, EVEN, [0.1, 0.5, 0.9, 0.5]),
+    ),
+    "without failures": (0.95, 10, [(i % 4, 1.0) for i in range(60)]),
+    "without successes": (0.95, 10, [(i % 4, 0.0) for i in range(60)]),
+    "nothing forgotten": (1.0, None, luck(6, 200, [4, 1, 2, 1], [0.6, 0.4, 0.55, 0.5])),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "f"),
+    [
+        (case, f)
+        for n, case in enumerate(CASES)
+        for f in ("mean", "min", "max")
+        if f in ("mean", ("mean", "min", "max")[n % 3])
+    ],
+)
+def test_the_arm_played_has_the_law_of_the_largest_f(case, f, count_acts, show):
+    """After a history, and again some rounds later, when what was computed about the other arms is old."""
+    gamma, window, history = CASES[case]
+    agent = agents.DSWTS(4, gamma=gamma, window=window, f=f)
+    show(agent, history)
+    more = [(3, 1.0), (3, 0.0), (2, 1.0), (3, 1.0), (2, 0.0), (2, 1.0), (3, 1.0)] * 2
+    for seen in (history, [*history, *more]):
+        counts = count_acts(agent.state, np.ones(4, bool), np.random.default_rng(1), ACTS)
+        found = memories(seen, 4, gamma, window)
+        expected = chances([combined_cdf(f, beta(*one), beta(*two)) for one, two in found])
+        assert agreement(counts, expected) > LEVEL
+        show(agent, more)

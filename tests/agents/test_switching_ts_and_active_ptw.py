@@ -1,19 +1,18 @@
-"""Switching Thompson sampling: beliefs about the last change, against sums over all ways a world can change."""
+"""Beliefs about the last change, of switching Thompson sampling and ActivePTW, against sums over all ways to change."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy import stats
+from scipy import special, stats
 from winning import agreement, winning_chances
 
 from ns_mab_gym import agents, run_episode, simulate, worlds
-from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.envs import NSBanditEnv
 
 ACTS = 100_000
@@ -26,8 +25,8 @@ def history(rounds: int, seed: int = 0, k: int = K) -> list[Round]:
     return [(int(rng.integers(k)), float(rng.integers(2))) for _ in range(rounds)]
 
 
-def told(played: Sequence[Round], k: int = K, **parameters: object) -> agents.Agent:
-    agent = agents.SwitchingTS(k, **parameters)
+def told(played: Sequence[Round], k: int = K, kind: type = agents.SwitchingTS, **parameters: object) -> agents.Agent:
+    agent = kind(k, **parameters)
     for arm, reward in played:
         agent.observe(arm, reward)
     return agent
@@ -44,16 +43,20 @@ def likelihood(played: Sequence[Round]) -> float:
     return product
 
 
-def partitions(played: Sequence[Round], hazard: float) -> dict[int, float]:
-    """P(the last change came after so many rounds of the history), by all 2^t ways to change after its t rounds."""
-    beliefs = dict.fromkeys(range(len(played) + 1), 0.0)
+def partitions(played: Sequence[Round], hazard: float, arm: int | None = None) -> dict[int, float]:
+    """P(the last change came after this round of the history), by all 2^t ways to change after its t rounds.
+
+    With an arm, P(it has had this many pulls since it changed), of whose rewards alone the likelihood then depends.
+    """
+    beliefs: dict[int, float] = {}
     for changes in itertools.product([False, True], repeat=len(played)):
         edges = [0, *(t + 1 for t, change in enumerate(changes) if change), len(played)]
         prior = math.prod(hazard if change else 1 - hazard for change in changes)
-        phases = [likelihood(played[a:b]) for a, b in itertools.pairwise(edges)]
-        beliefs[edges[-2]] += prior * math.prod(phases)
+        phases = [[each for each in played[a:b] if arm in (None, each[0])] for a, b in itertools.pairwise(edges)]
+        key = edges[-2] if arm is None else len(phases[-1])
+        beliefs[key] = beliefs.get(key, 0.0) + prior * math.prod(likelihood(phase) for phase in phases)
     total = sum(beliefs.values())
-    return {began: belief / total for began, belief in beliefs.items()}
+    return {key: belief / total for key, belief in beliefs.items()}
 
 
 def beliefs_of(agent: agents.Agent) -> dict[int, float]:
@@ -84,33 +87,20 @@ def beliefs_of_arm(agent: agents.Agent, arm: int) -> dict[int, float]:
     return {0: float(state.fresh[arm])} | dict(zip(since.astype(int).tolist(), weights.tolist(), strict=True))
 
 
-def partitions_of_arm(played: Sequence[Round], arm: int, hazard: float) -> dict[int, float]:
-    """The same by all ways in which this arm can have changed, of whose rewards alone the likelihood depends."""
-    beliefs: dict[int, float] = {}
-    for changes in itertools.product([False, True], repeat=len(played)):
-        edges = [0, *(t + 1 for t, change in enumerate(changes) if change), len(played)]
-        prior = math.prod(hazard if change else 1 - hazard for change in changes)
-        own = [[each for each in played[a:b] if each[0] == arm] for a, b in itertools.pairwise(edges)]
-        pulls = len(own[-1])
-        beliefs[pulls] = beliefs.get(pulls, 0.0) + prior * math.prod(likelihood(phase) for phase in own)
-    total = sum(beliefs.values())
-    return {pulls: belief / total for pulls, belief in beliefs.items()}
-
-
 @pytest.mark.parametrize("hazard", [1e-3, 0.2, 0.7])
 @pytest.mark.parametrize("rounds", [0, 1, 2, 5, 11])
 def test_weights_of_one_arm_are_its_posterior_over_all_partitions(hazard, rounds):
     played = history(rounds, seed=rounds)
     agent = told(played, hazard=hazard, restart="arm")
     for arm in range(K):
-        exact, own = partitions_of_arm(played, arm, hazard), beliefs_of_arm(agent, arm)
+        exact, own = partitions(played, hazard, arm), beliefs_of_arm(agent, arm)
         assert own.keys() >= exact.keys()
         np.testing.assert_allclose([own[n] for n in exact], list(exact.values()), rtol=1e-10, atol=1e-15)
 
 
-def beta(played: Sequence[Round], arm: int) -> object:
+def beta(played: Sequence[Round], arm: int, prior: float = 1.0) -> object:
     rewards = [x for a, x in played if a == arm]
-    return stats.beta(1 + sum(rewards), 1 + len(rewards) - sum(rewards))
+    return stats.beta(prior + sum(rewards), prior + len(rewards) - sum(rewards))
 
 
 @pytest.mark.parametrize("hazard", [0.02, 0.4])
@@ -145,7 +135,7 @@ def test_one_hypothesis_is_drawn_for_each_arm(hazard, count_acts):
     laws = []
     for arm in range(K):
         rewards = [x for a, x in played if a == arm]
-        exact = partitions_of_arm(played, arm, hazard)
+        exact = partitions(played, hazard, arm)
         since = {n: sum(rewards[len(rewards) - n :]) for n in exact}
         laws.append(Mixture([(belief, 1 + since[n], 1 + n - since[n]) for n, belief in exact.items()]))
     agent = told(played, hazard=hazard, restart="arm")
@@ -243,37 +233,137 @@ def test_changes_of_one_arm_compiled_equal_interpreted(hazard):
         np.testing.assert_array_equal(runs.rewards[r], played.rewards)
 
 
-@pytest.mark.parametrize(
-    ("known", "hazard"),
-    [
-        ({}, 1e-3),
-        ({"horizon": 50_000}, 1e-3),
-        ({"breakpoints": 3}, 1e-3),
-        ({"breakpoints": 3, "horizon": 50_000}, 6e-5),
-        ({"breakpoints": 0, "horizon": 50_000}, 0.0),
-        ({"breakpoints": 0, "horizon": 1}, 0.0),
-        ({"breakpoints": 5_000, "horizon": 50_000}, 0.1),
-        ({"breakpoints": 5_001, "horizon": 50_000}, 1e-3),  # phases shorter than K = 10 rounds: the means drift
-        ({"breakpoints": 49_999, "horizon": 50_000}, 1e-3),
-        ({"breakpoints": 1, "horizon": 1}, 1e-3),
-    ],
-)
-def test_tuning(known, hazard):
-    agent = agents.make("switching-ts", 10, knowledge=Knowledge(**known))
-    assert agent.hazard == pytest.approx(hazard, rel=1e-15)
-    assert (agent.hypotheses, agent.restart) == (100, "global")
-    assert agents.make("switching-ts", 10, hazard=0.25, knowledge=Knowledge(**known)).hazard == 0.25
+# ActivePTW: the posterior of the current segment, against every binary partition of the time.
+
+Interval = tuple[int, int]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"hazard": -0.1}, "hazard must be a finite number of at least 0, got -0.1; the number of changes"),
-        ({"hazard": 1.5}, r"hazard must lie in \[0, 1\], got 1.5; the number of changes per round, 0.001"),
-        ({"hypotheses": 0}, "hypotheses must be a positive integer, got 0"),
-        ({"restart": "globally"}, r"unknown restart 'globally'; did you mean 'global'\?"),
-    ],
-)
-def test_bad_parameters(parameters, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("switching-ts", 3, 1_000, **parameters)
+def in_tree(played: Sequence[Round], depth: int, split: float = 0.5) -> agents.Agent:
+    return told(played, kind=agents.ActivePTW, depth=depth, split=split)
+
+
+def binary_partitions(start: int, depth: int, split: float) -> Iterator[tuple[list[Interval], float]]:
+    """Every binary partition of 2^depth rounds from a start, with its prior probability."""
+    whole = [(start, start + 2**depth)]
+    if depth == 0:
+        yield whole, 1.0
+        return
+    yield whole, 1 - split
+    left = list(binary_partitions(start, depth - 1, split))
+    right = list(binary_partitions(start + 2 ** (depth - 1), depth - 1, split))
+    for (one, p), (two, q) in itertools.product(left, right):
+        yield one + two, split * p * q
+
+
+def log_likelihood(played: Sequence[Round]) -> float:
+    """ln Π_i B(½ + S_i, ½ + F_i)/B(½, ½)."""
+    total = 0.0
+    for arm in range(K):
+        rewards = [x for a, x in played if a == arm]
+        successes = sum(rewards)
+        total += special.betaln(0.5 + successes, 0.5 + len(rewards) - successes) - special.betaln(0.5, 0.5)
+    return float(total)
+
+
+def exact_posterior(played: Sequence[Round], depth: int, split: float) -> npt.NDArray[np.float64]:
+    """P(the segment that holds the coming round is an interval of level d), by all partitions."""
+    posterior = np.zeros(depth + 1)
+    coming = len(played)
+    for segments, prior in binary_partitions(0, depth, split):
+        weight = prior * math.exp(sum(log_likelihood(played[a:b]) for a, b in segments))
+        (length,) = (b - a for a, b in segments if a <= coming < b)
+        posterior[depth - length.bit_length() + 1] += weight
+    return posterior / posterior.sum()
+
+
+@pytest.mark.parametrize("split", [0.5, 1 / 3])
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_the_level_posterior_is_that_over_all_partitions(depth, split):
+    """After every round of three histories."""
+    for seed in range(3):
+        played = history(2**depth, seed)
+        for rounds in range(2**depth):
+            agent = in_tree(played[:rounds], depth, split)
+            exact = exact_posterior(played[:rounds], depth, split)
+            np.testing.assert_allclose(agent.level_posterior(), exact, rtol=1e-11)
+
+
+def log_weighted(played: Sequence[Round], start: int, depth: int) -> float:
+    """ln of the mixture over all partitions of an interval: ½ as one segment + ½ as two halves, each a mixture."""
+    seen = played[start : start + 2**depth]
+    if depth == 0 or not seen:
+        return log_likelihood(seen)
+    halves = log_weighted(played, start, depth - 1) + log_weighted(played, start + 2 ** (depth - 1), depth - 1)
+    return float(np.logaddexp(math.log(0.5) + log_likelihood(seen), math.log(0.5) + halves))
+
+
+@pytest.mark.parametrize("rounds", [255, 300, 384, 500])
+def test_the_odds_of_long_histories_by_the_recursion_from_the_top(rounds):
+    """512 rounds whose means change in the middle: odds far beyond what a probability can hold."""
+    rng = np.random.default_rng(rounds)
+    played = [(t % K, float(rng.random() < (0.1 if (t < 256) == (t % K == 0) else 0.95))) for t in range(rounds)]
+    agent = in_tree(played, 9)
+    for level in range(9):
+        depth = 9 - level
+        start = rounds - rounds % 2**depth
+        seen = played[start:]
+        middle = start + 2 ** (depth - 1)
+        halves = log_weighted(played, start, depth - 1) + log_weighted(played, middle, depth - 1)
+        assert agent.state.log_odds[level] == pytest.approx(log_likelihood(seen) - halves, abs=1e-8)
+    if rounds == 500:
+        assert agent.state.log_odds[0] < -40
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 6, 7, 8, 12, 16, 17, 24, 40])
+def test_each_level_counts_from_where_its_interval_began(rounds):
+    """Intervals of level d begin every 2^(D − d) rounds; a new tree begins after 2^D."""
+    played = history(rounds, seed=9)
+    counts = in_tree(played, 4).state.counts
+    for level in range(5):
+        seen = played[rounds - rounds % 2 ** (4 - level) :]
+        for arm in range(K):
+            rewards = [x for a, x in seen if a == arm]
+            assert counts[level, :, arm].tolist() == [len(rewards) - sum(rewards), sum(rewards)]
+
+
+def test_after_the_last_round_a_new_tree_begins():
+    played = history(21, seed=4)
+    agent, new = in_tree(played, 4), in_tree(played[16:], 4)
+    np.testing.assert_array_equal(agent.state.counts, new.state.counts)
+    np.testing.assert_array_equal(agent.state.log_odds, new.state.log_odds)
+
+
+@pytest.mark.parametrize("rounds", [0, 6, 11])
+def test_a_level_is_drawn_then_the_arms_of_its_segment(rounds, count_acts):
+    played = history(rounds, seed=2)
+    chances = np.zeros(K)
+    for level, belief in enumerate(exact_posterior(played, 4, 0.5)):
+        seen = played[rounds - rounds % 2 ** (4 - level) :]
+        chances += belief * winning_chances([beta(seen, arm, 0.5) for arm in range(K)])
+    wins = count_acts(in_tree(played, 4).state, np.ones(K, bool), np.random.default_rng(rounds), ACTS)
+    assert agreement(wins, chances) > 1e-4
+
+
+def test_the_memory_grows_with_the_logarithm_of_the_horizon():
+    sizes = [sum(np.asarray(part).size for part in agents.make("active-ptw", K, 2**d).state) for d in range(1, 40)]
+    assert set(np.diff(sizes)) == {2 * K + 1}
+
+
+def test_odds_stay_finite_and_beliefs_sum_to_one(observe_all):
+    """2^17 rounds of one arm that always pays, then always fails."""
+    agent = agents.ActivePTW(2, depth=18)
+    rewards = np.repeat([1.0, 0.0], 2**17 - 5)
+    observe_all(agent.state, np.zeros(rewards.size, np.int64), rewards)
+    assert np.isfinite(agent.state.log_odds[:-1]).all()
+    assert agent.level_posterior().sum() == pytest.approx(1, rel=1e-12)
+
+
+def test_forgetting_one_arm_in_the_tree():
+    agent, other = in_tree(history(23), 6), in_tree(history(23), 6)
+    agent.forget(1)
+    assert not agent.state.counts[:, :, 1].any()
+    np.testing.assert_array_equal(agent.state.counts[:, :, [0, 2]], other.state.counts[:, :, [0, 2]])
+    np.testing.assert_array_equal(agent.state.log_odds, other.state.log_odds)
+    agent.forget()
+    for own, new in zip(agent.state, in_tree([], 6).state, strict=True):
+        np.testing.assert_array_equal(own, new)
