@@ -191,15 +191,13 @@ def test_bad_words_end_with_a_line_before_anything_is_trained(
     ("content", "said"),
     [
         ("timestep = 3", "has no parameter 'timestep'; did you mean 'timesteps'?"),
-        ("timesteps = true", "timesteps must be a positive integer, got 'True'"),
-        ("seed = [0, -1]", "seed must be an integer of at least 0, got '-1'"),
+        ("timesteps = true", "--timesteps: must be a positive integer, got 'True'"),
+        ("seed = [0, -1]", "--seed: must be an integer of at least 0, got '-1'"),
         ("algo = 3", "algo must be a text, got 3"),
-        ("settings = 3", "settings must be a table"),
+        ("settings = 3", "settings must be a dictionary of values by their names, got 3"),
         ("stagger = 1", "stagger must be true or false, got 1"),
-        ("seed = []", "seed must name one or more, got none; leave it out for the usual"),
-        ("agents = []", "agents must name one or more, got none"),
+        ("agents = []", "--agents: expected at least one argument"),
         ("learn_from = true", "learn_from must be a text, got True"),
-        ("agents = [1]", "agents must be texts, got 1"),
     ],
 )
 def test_mistakes_in_a_file_name_the_file(
