@@ -19,10 +19,7 @@ from ns_mab_gym import rl, wrappers
 from ns_mab_gym.rl import batched
 from ns_mab_gym.rl.batched import Streams, batch_size, chosen, draws_are_known
 
-from .conftest import WORLD, make, vector_env
-
-Models = Callable[[str], Any]
-ID = "NSBandit-Piecewise-v0"
+from .conftest import ID, WORLD, Models, make, vector_env
 
 
 def decided(model: Any) -> Any:

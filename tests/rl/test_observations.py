@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -63,6 +64,7 @@ CASES: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "single": (lambda: wrappers.WindowedStatistics(make(), window=np.int64(10)), [WINDOW]),
     "last rounds": (lambda: wrappers.LastRounds(make(), n=2), [("LastRounds", {"n": 2})]),
     "monitored": (lambda: Monitor(RecordEpisodeStatistics(window(make()))), [WINDOW]),
+    "late": (lambda: window(wrappers.DelayedRewards(make(), delay=3)), [WINDOW]),
     "standardised": (lambda: wrappers.StandardizeReward(window(make())), [WINDOW]),
     "vector": (vector_env, [WINDOW]),
     "vector with a monitor": (lambda: VecMonitor(VecNormalize(vector_env(), norm_obs=False)), [WINDOW]),
@@ -215,21 +217,15 @@ def test_time_needs_a_limit() -> None:
         agent.wrap(make())
 
 
-class Elsewhere:
+def elsewhere(spec: Any) -> Any:
     """Environments in other processes, of which only attributes that can be sent are known."""
-
-    def __init__(self, spec: Any) -> None:
-        self._spec = spec
-
-    def get_attr(self, name: str) -> list[Any]:
-        assert name == "spec"
-        return [self._spec]
+    return SimpleNamespace(get_attr={"spec": [spec]}.__getitem__)
 
 
 def test_wrappers_in_other_processes_are_read_off_the_specification() -> None:
     env = FrameStackObservation(RescaleObservation(Monitor(window(make())), -1, 1), 2)
-    assert _remote(Elsewhere(env.spec)) == [WINDOW, ("RescaleObservation", {}), frames(2, "reset")]
-    assert _remote(Elsewhere(None)) == []
+    assert _remote(elsewhere(env.spec)) == [WINDOW, ("RescaleObservation", {}), frames(2, "reset")]
+    assert _remote(elsewhere(None)) == []
 
 
 # Masks.

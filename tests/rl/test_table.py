@@ -26,9 +26,9 @@ from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNorma
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rl, wrappers
 
-from .conftest import WORLD, make, vector_env
+from .conftest import ID, WORLD, Models, make, vector_env
 
-ID, K, HORIZON = "NSBandit-Piecewise-v0", 3, 40
+K, HORIZON = 3, 40
 
 
 def play(env: gym.Env[Any, Any]) -> list[tuple[Any, ...]]:
@@ -137,7 +137,7 @@ def test_vec_normalize_vec_monitor_and_vec_frame_stack_around_the_adapter() -> N
     assert infos[0]["terminal_observation"].shape == (4 * (K + 2),)
 
 
-def test_evaluate_policy_on_the_adapter_and_on_a_single_env(model: Callable[[str], Any]) -> None:
+def test_evaluate_policy_on_the_adapter_and_on_a_single_env(model: Models) -> None:
     ppo = model("ppo")
     rewards, lengths = evaluate_policy(ppo, VecMonitor(vector_env(2)), n_eval_episodes=4, return_episode_rewards=True)
     assert lengths == [HORIZON] * 4
