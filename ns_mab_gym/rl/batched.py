@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from itertools import islice, repeat
 from typing import Any
 
 import gymnasium as gym
@@ -142,35 +143,24 @@ def scores_of(model: Any) -> Scores | None:
 # Play.
 
 
-class Streams:
-    """The random numbers of N policies that draw their arms.
-
-    Args:
-        seeds: their seeds.
-        n_arms: K.
-    """
-
-    def __init__(self, seeds: list[int], n_arms: int) -> None:
-        self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-        self._drawn = torch.empty(len(seeds), n_arms)
-        self._rows = list(self._drawn)
-
-    def exponentials(self) -> torch.Tensor:
-        """Return (N, K) exponential variables, each row from its own stream; overwritten by the next."""
-        for row, generator in zip(self._rows, self._generators, strict=True):
+def exponentials(seeds: list[int], n_arms: int) -> Iterator[torch.Tensor]:
+    """Yield (N, K) exponential variables, each row from the stream of its seed; overwritten by the next."""
+    drawn = torch.empty(len(seeds), n_arms)
+    streams = [(row, torch.Generator().manual_seed(seed)) for row, seed in zip(drawn, seeds, strict=True)]
+    while True:
+        for row, generator in streams:
             row.exponential_(1.0, generator=generator)
-        return self._drawn
+        yield drawn
 
 
 @cache
 def draws_are_known() -> bool:
     """Return whether this version of torch draws from probabilities as described above."""
     probabilities = torch.softmax(torch.arange(7.0) / 3, dim=0)
-    alone, streams = torch.Generator().manual_seed(0), Streams([0], 7)
+    alone = torch.Generator().manual_seed(0)
     return all(
-        int(torch.multinomial(probabilities, 1, True, generator=alone))
-        == int((probabilities / streams.exponentials()[0]).argmax())
-        for _ in range(50)
+        int(torch.multinomial(probabilities, 1, True, generator=alone)) == int((probabilities / drawn[0]).argmax())
+        for drawn in islice(exponentials([0], 7), 50)
     )
 
 
@@ -211,13 +201,12 @@ def play_rounds(
             shapes.append(SHAPES[type(layer)](layer))
     assert scores is not None
     policy.set_training_mode(False)
-    streams = None if deterministic else Streams([own for _, own in seeds], int(model.action_space.n))
-    noise = torch.ones(len(seeds), 1)
+    drawn = exponentials([own for _, own in seeds], int(model.action_space.n))
+    noises = repeat(torch.ones(len(seeds), 1)) if deterministic else drawn
     observations, _ = envs.reset(seed=[env for env, _ in seeds])
-    for t in range(bandit.world.horizon):
+    for t, noise in zip(range(bandit.world.horizon), noises, strict=False):
         for shape in shapes:
             observations = shape(observations, t == 0)
-        noise = noise if streams is None else streams.exponentials()
         arms, states = chosen(scores, policy.obs_to_tensor(observations)[0], states, t == 0, noise)
         observations, rewards, _, truncated, infos = envs.step(arms)
         yield Round(arms, rewards, (infos["final_info"] if truncated[0] else infos)["regret"])

@@ -235,8 +235,9 @@ def test_a_folder_with_another_training_is_left_as_it_is(
     assert (out / "model.zip").read_bytes() == model
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "model.zip").write_text("mine")
-    assert main([*WORLD, *SMALL, "--out", str(tmp_path / "mine")]) == 2
-    assert "holds other things; choose another folder with --out" in capsys.readouterr().err
+    for place, said in ((tmp_path / "mine", "holds other things"), (file, "is no folder")):
+        assert main([*WORLD, *SMALL, "--out", str(place)]) == 2
+        assert f"{said}; choose another folder with --out" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["model.zip"]
 
 
@@ -272,12 +273,6 @@ def test_a_training_of_less_than_an_episode_is_warned_of(tmp_path: Path, capsys:
             "each of the 2 environments plays 64 rounds, and an episode has 65: none is played whole" in said
         ) is warned
         assert ("130 --timesteps play one in each" in said) is warned
-
-
-def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "out").write_text("mine")
-    assert main([*WORLD, *SMALL, "--out", str(tmp_path / "out")]) == 2
-    assert "is no folder; choose another folder with --out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from itertools import islice, repeat
 from typing import Any
 
 import gymnasium as gym
@@ -17,7 +18,7 @@ from stable_baselines3 import PPO
 import ns_mab_gym as nsb
 from ns_mab_gym import rl, wrappers
 from ns_mab_gym.rl import batched
-from ns_mab_gym.rl.batched import Streams, batch_size, chosen, draws_are_known
+from ns_mab_gym.rl.batched import batch_size, chosen, draws_are_known, exponentials
 
 from .conftest import ID, WORLD, Models, make, vector_env
 
@@ -97,10 +98,9 @@ def test_wide_networks_of_many_weights_agree_too(at_once: list[int]) -> None:
     [
         ("NSBandit-Abrupt-v0", {"horizon": 30}),
         ("NSBandit-Piecewise-v0", {"horizon": 30, "n_arms": 10, "reward": "gaussian", "scale": 0.3}),
-        ("NSBandit-Piecewise-v0", {"horizon": 30, "n_arms": 10, "reward": "beta"}),
     ],
 )
-def test_fixed_worlds_and_all_reward_laws(at_once: list[int], name: str, kwargs: dict[str, Any]) -> None:
+def test_fixed_worlds_and_other_reward_laws(at_once: list[int], name: str, kwargs: dict[str, Any]) -> None:
     env = gym.make(name, **kwargs)
     env.reset(seed=0)  # what was played before does not matter
     check(rl.SB3Agent(untrained(wrappers.WindowedStatistics(gym.make(name, **kwargs), window=4))), env)
@@ -180,8 +180,7 @@ def test_playing_at_once_leaves_the_agent_and_torch_alone(model: Models) -> None
 def test_the_streams_are_those_of_a_categorical_distribution(n_arms: int) -> None:
     seeds = [0, 1, 2**62]
     logits = torch.randn(len(seeds), n_arms, generator=torch.Generator().manual_seed(0))
-    streams = Streams(seeds, n_arms)
-    drawn = [(torch.softmax(logits, 1) / streams.exponentials()).argmax(1).tolist() for _ in range(20)]
+    drawn = [(torch.softmax(logits, 1) / noise).argmax(1).tolist() for noise in islice(exponentials(seeds, n_arms), 20)]
     with torch.random.fork_rng(devices=[]):
         for run, seed in enumerate(seeds):
             torch.manual_seed(seed)
@@ -193,7 +192,7 @@ def test_the_streams_are_those_of_a_categorical_distribution(n_arms: int) -> Non
 def test_a_torch_that_draws_otherwise_plays_one_by_one(
     model: Models, at_once: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Streams, "exponentials", lambda streams: torch.rand(1, 7))
+    monkeypatch.setattr(batched, "exponentials", lambda seeds, n_arms: repeat(torch.rand(1, 7)))
     draws_are_known.cache_clear()
     try:
         assert not draws_are_known()
