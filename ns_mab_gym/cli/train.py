@@ -44,44 +44,35 @@ EXAMPLES = (
     "--algo recurrent-ppo:lstm_hidden_size=32 --windows --agents sw-ucb glr-ts sw-ucb:window=100",
     "training.toml --runs 500 --no-tuning --out results/mine",
 )
+DEFAULTS: dict[str, Any] = {
+    "algo": "ppo", "env": "NSBandit-Piecewise-v0:n_arms=10,horizon=1000", "timesteps": 3_000_000, "windows": [30, 150],
+    "runs": 200, "seed": [0], "device": "cpu", "checkpoint_every": 250_000, "tuning": True, "tuning_runs": 2_000,
+    "settings": {}, "stagger": False, "learn_from": "regret", "threads": 1, "out": Path("results/sb3"),
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
     """Train models on random worlds, save them, and compare them with other agents on instances they have not seen."""
     parser, given = Parser(command, DESCRIPTION, EXAMPLES), sys.argv[1:] if arguments is None else arguments
-    add, world = parser.add_argument, "NSBandit-Piecewise-v0:n_arms=10,horizon=1000"
+    add, either = parser.add_argument, argparse.BooleanOptionalAction
     add("description", nargs="?", help="a TOML file with any of the options below and settings = {…}")
-    add(
-        "--algo",
-        default="ppo",
-        help="ppo, a2c, recurrent-ppo, maskable-ppo, trpo, dqn or qr-dqn, with :parameter=value,… (%(default)s)",
-    )
-    add("--env", metavar="WORLD", default=world, help="an id or a world with :parameter=value,… (%(default)s)")
-    add("--timesteps", type=positive, default=3_000_000, help="environment steps of each model (%(default)s)")
-    add("--windows", type=positive, nargs="*", default=[30, 150], help="of the statistics that the model sees (30 150)")
-    stagger = "begin first episodes in different rounds (no)"
-    add("--stagger", action=argparse.BooleanOptionalAction, default=False, help=stagger)
-    learn_from = "the expected loss of an arm, or what was drawn (%(default)s)"
-    add("--learn-from", metavar="regret|reward", default="regret", help=learn_from)
-    add("--seed", type=natural, nargs="+", default=[0], help="of training; a model is trained for each (0)")
-    add("--runs", type=positive, default=200, help="held-out instances to play (%(default)s)")
+    add("--algo", help="ppo, a2c, recurrent-ppo, maskable-ppo, trpo, dqn or qr-dqn, with :parameter=value,… (ppo)")
+    add("--env", metavar="WORLD", help="an id or a world with :parameter=value,… (%(default)s)")
+    add("--timesteps", type=positive, help="environment steps of each model (3e6)")
+    add("--windows", type=positive, nargs="*", help="of the statistics that the model sees (30 150)")
+    add("--stagger", action=either, help="begin first episodes in different rounds (no)")
+    add("--learn-from", metavar="regret|reward", help="the expected loss of an arm, or what was drawn (regret)")
+    add("--seed", type=natural, nargs="+", help="of training; a model is trained for each (0)")
+    add("--runs", type=positive, help="held-out instances to play (200)")
     add("--agents", nargs="+", metavar="AGENT", help="the rivals, with :parameter=value,… (nine of the registry)")
-    add(
-        "--tuning-runs",
-        type=positive,
-        default=2_000,
-        help="runs for tuning each rival without parameters (%(default)s)",
-    )
-    tuning = "tune rivals, or have them as their papers tune them and no more (yes)"
-    add("--tuning", action=argparse.BooleanOptionalAction, default=True, help=tuning)
-    saved = "steps after which a training is saved (%(default)s)"
-    add("--checkpoint-every", type=positive, metavar="STEPS", default=250_000, help=saved)
-    add("--device", default="cpu", help="where torch computes: cpu, cuda, auto (%(default)s)")
-    add("--threads", type=threads, default=1, help="of torch; small networks gain little from more (%(default)s)")
+    add("--tuning-runs", type=positive, help="runs for tuning each rival without parameters (2000)")
+    add("--tuning", action=either, help="tune rivals, or have them as their papers tune them and no more (yes)")
+    add("--checkpoint-every", type=positive, metavar="STEPS", help="steps after which a training is saved (250000)")
+    add("--device", help="where torch computes: cpu, cuda, auto (cpu)")
+    add("--threads", type=threads, help="of torch; small networks gain little from more (%(default)s)")
     parser.add_jobs("threads or processes of the comparison")
-    folder = "folder to write, or one of your own to go on in (%(default)s)"
-    add("--out", type=path, default=Path("results/sb3"), help=folder)
-    parser.set_defaults(settings={})
+    add("--out", type=path, help="folder to write, or one of your own to go on in (%(default)s)")
+    parser.set_defaults(**DEFAULTS)
 
     def work(options: argparse.Namespace) -> Iterator[str]:
         if options.description:  # what it says is overwritten by what was typed

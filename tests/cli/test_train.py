@@ -141,10 +141,11 @@ def test_a_file_describes_a_training_and_options_have_the_last_word(whole: Path,
     """An id in place of the world's name, the same numbers in the file, and one option: the same model."""
     (tmp_path / "training.toml").write_text(
         'algo = "ppo"\nenv = "NSBandit-Piecewise-v0:n_arms=3,horizon=20"\ntimesteps = 1e2\nwindows = [8]\nseed = 0\n'
-        'runs = 99\nagents = ["random"]\nsettings = {n_envs = 2, n_steps = 16, batch_size = 32, n_epochs = 1}\n'
+        'runs = 99\nagents = ["random"]\ntuning = false\n'
+        "settings = {n_envs = 2, n_steps = 16, batch_size = 32, n_epochs = 1}\n"
     )
-    words = [str(tmp_path / "training.toml"), "--runs", "5", "--no-tuning", "--out", str(tmp_path / "one")]
-    assert main(words) == 0
+    assert main([str(tmp_path / "training.toml"), "--runs", "5", "--out", str(tmp_path / "one")]) == 0
+    assert numbers(tmp_path / "one")["tuning_runs"] is None
     one, other = (numbers(folder)["results"]["held-out instances"] for folder in (tmp_path / "one", whole))
     assert [row["regret"] for row in one] == [row["regret"] for row in other]
 
