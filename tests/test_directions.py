@@ -65,7 +65,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "tuning": {"agents.core", "envs", "means", "play", "runs", "specs", "statistics", "theory", "worlds"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
-        "agents.core", "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",
+        "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",
         "theory", "tuning", "worlds",
     },
     "cli": {

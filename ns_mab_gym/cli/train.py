@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,66 +46,63 @@ EXAMPLES = (
 )
 DEFAULTS: dict[str, Any] = {
     "algo": "ppo", "env": "NSBandit-Piecewise-v0:n_arms=10,horizon=1000", "timesteps": 3_000_000, "windows": [30, 150],
-    "runs": 200, "seed": [0], "agents": None, "device": "cpu", "checkpoint_every": 250_000, "tuning_runs": 2_000,
-    "settings": {}, "stagger": False, "learn_from": "regret",
+    "runs": 200, "seed": [0], "device": "cpu", "checkpoint_every": 250_000, "tuning": True, "tuning_runs": 2_000,
+    "settings": {}, "stagger": False, "learn_from": "regret", "threads": 1, "out": Path("results/sb3"),
 }  # fmt: skip
-COUNTS = ("timesteps", "runs", "checkpoint_every", "tuning_runs")
-LISTS: dict[str, Callable[[str], Any]] = {"windows": positive, "seed": natural, "agents": str}
 
 
 def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
     """Train models on random worlds, save them, and compare them with other agents on instances they have not seen."""
-    parser = Parser(command, DESCRIPTION, EXAMPLES)
-    add = parser.add_argument
+    parser, given = Parser(command, DESCRIPTION, EXAMPLES), sys.argv[1:] if arguments is None else arguments
+    add, either = parser.add_argument, argparse.BooleanOptionalAction
     add("description", nargs="?", help="a TOML file with any of the options below and settings = {…}")
     add("--algo", help="ppo, a2c, recurrent-ppo, maskable-ppo, trpo, dqn or qr-dqn, with :parameter=value,… (ppo)")
-    add("--env", metavar="WORLD", help=f"an id or a world with :parameter=value,… ({DEFAULTS['env']})")
+    add("--env", metavar="WORLD", help="an id or a world with :parameter=value,… (%(default)s)")
     add("--timesteps", type=positive, help="environment steps of each model (3e6)")
     add("--windows", type=positive, nargs="*", help="of the statistics that the model sees (30 150)")
-    add("--stagger", action=argparse.BooleanOptionalAction, help="begin first episodes in different rounds (no)")
+    add("--stagger", action=either, help="begin first episodes in different rounds (no)")
     add("--learn-from", metavar="regret|reward", help="the expected loss of an arm, or what was drawn (regret)")
     add("--seed", type=natural, nargs="+", help="of training; a model is trained for each (0)")
     add("--runs", type=positive, help="held-out instances to play (200)")
     add("--agents", nargs="+", metavar="AGENT", help="the rivals, with :parameter=value,… (nine of the registry)")
     add("--tuning-runs", type=positive, help="runs for tuning each rival without parameters (2000)")
-    add("--no-tuning", action="store_true", help="rivals as their papers tune them, and no more")
+    add("--tuning", action=either, help="tune rivals, or have them as their papers tune them and no more (yes)")
     add("--checkpoint-every", type=positive, metavar="STEPS", help="steps after which a training is saved (250000)")
     add("--device", help="where torch computes: cpu, cuda, auto (cpu)")
-    add("--threads", type=threads, default=1, help="of torch; small networks gain little from more (%(default)s)")
+    add("--threads", type=threads, help="of torch; small networks gain little from more (%(default)s)")
     parser.add_jobs("threads or processes of the comparison")
-    folder = "folder to write, or one of your own to go on in (%(default)s)"
-    add("--out", type=path, default=Path("results/sb3"), help=folder)
-    return closing(parser, arguments, _train, interrupted=STOPPED)
+    add("--out", type=path, help="folder to write, or one of your own to go on in (%(default)s)")
+    parser.set_defaults(**DEFAULTS)
+
+    def work(options: argparse.Namespace) -> Iterator[str]:
+        if options.description:  # what it says is overwritten by what was typed
+            options = parser.parse_args(given, _described(parser, options.description))
+        return _train(options)
+
+    return closing(parser, arguments, work, interrupted=STOPPED)
 
 
-@dataclass(frozen=True)
-class TrainingPlan:
-    """The training and the comparison that the options describe, checked.
+def _described(parser: Parser, file: str) -> argparse.Namespace:
+    """Return the options that a TOML file describes, read as if they had been typed."""
+    from ..agents.core.arguments import by_name, known_parameters
+    from ..agents.core.text import plain
+    from ..studies.study import toml_content
 
-    Attributes:
-        training: the training with the first seed.
-        seeds: the seeds of training.
-        rivals: the agents to compare with.
-        runs: of each agent in the comparison.
-        tuning_runs: of each race of a rival's parameters; None to tune none.
-        every: steps between two checkpoints.
-        jobs: threads or processes of the comparison.
-        refused: the reasons for which some of the usual rivals do not play.
-    """
-
-    training: Training
-    seeds: list[int]
-    rivals: list[Rival]
-    runs: int
-    tuning_runs: int | None
-    every: int
-    jobs: int | None
-    refused: list[str]
-
-    @property
-    def name(self) -> str:
-        """The name of the models together."""
-        return f"sb3-{self.training.algo}"
+    read, usual = plain(toml_content(Path(file))), vars(parser.parse_args([]))
+    try:
+        known_parameters("the description", read, [name for name in usual if name not in ("description", "debug")])
+        settings, words = by_name("settings", read.pop("settings", None)), []
+        for name, value in read.items():
+            option, kind = name.replace("_", "-"), type(usual[name])
+            if kind in (bool, str) and type(value) is not kind:
+                raise ValueError(f"{name} must be {'a text' if kind is str else 'true or false'}, got {value!r}")
+            if kind is bool:
+                words.append(f"--{option}" if value else f"--no-{option}")
+            else:
+                words += [f"--{option}", *map(str, value)] if isinstance(value, list) else [f"--{option}={value}"]
+        return argparse.Namespace(**{**vars(parser.parse_args(words)), "settings": settings})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file!r}: {error}") from None
 
 
 def _train(options: argparse.Namespace) -> Iterator[str]:
@@ -119,42 +116,45 @@ def _train(options: argparse.Namespace) -> Iterator[str]:
         from ..studies.store import guarded
     except ImportError as error:
         raise ImportError(f"{error}; {EXTRAS}") from None
-    plan = _planned(options)
-    cases = cases_of(plan.training)
-    with contextlib.closing(TrainingFolder(options.out, plan.training)) as folder:
+    training, rivals, refused = _planned(options)
+    name, cases = f"sb3-{training.algo}", cases_of(training)
+    with contextlib.closing(TrainingFolder(options.out, training)) as folder:
         torch.set_num_threads(options.threads)
         trained: dict[str, Trained] = {}
-        for seed, place in [(seed, folder.of_seed(seed)) for seed in plan.seeds]:
+        for seed, place in [(seed, folder.of_seed(seed)) for seed in options.seed]:
             if (model := place.kept()) is not None:
                 said = ", trained before"
             else:
-                model, saved = place.train(plan.every, progress=True)
+                model, saved = place.train(options.checkpoint_every, progress=True)
                 said = f"; {saved}"
-            trained[plan.name if len(plan.seeds) == 1 else f"{plan.name}, seed {seed}"] = model
+            trained[name if len(options.seed) == 1 else f"{name}, seed {seed}"] = model
             yield f"seed {seed}: {model.steps:,} steps in {model.seconds:,.0f} s{said}"
         with guarded(folder.path, "write to"):
-            folder.put_forward(plan.seeds[0])
-        yield from (f"not played: {reason}" for reason in plan.refused)
-        rows = _judged(plan, cases, trained, folder.path)
+            folder.put_forward(options.seed[0])
+        yield from (f"not played: {reason}" for reason in refused)
+        rows = _judged(options, training, rivals, cases, trained)
         for case in cases:
             horizon = case.env.unwrapped.world.horizon  # type: ignore[attr-defined]
-            yield f"\n{text_of(case.title, horizon, rows[case.title], plan.seeds, case.note)}"
+            yield f"\n{text_of(case.title, horizon, rows[case.title], options.seed, case.note)}"
 
 
-def _planned(options: argparse.Namespace) -> TrainingPlan:
-    """Check everything that the options describe, and make it once if need be, so that a mistake shows at once."""
-    from ..deep.comparison import is_fixed, rivals_of
+def _planned(options: argparse.Namespace) -> tuple[Training, list[Rival], list[str]]:
+    """Check everything that the options describe, and make it once if need be, so that a mistake shows at once.
+
+    Returns:
+        The training with the first seed, the rivals, and the reasons for which some of the usual ones do not play.
+    """
+    from ..deep.comparison import rivals_of
     from ..envs.bandit import NSBanditEnv
     from ..rl.training import Training, rounds_of, untrained
     from ..specs import AgentSpec, WorldSpec, names_a_world
 
-    asked = _described(options)
-    world, algo = WorldSpec.read(asked["env"]), AgentSpec.read(asked["algo"])
+    world, algo = WorldSpec.read(options.env), AgentSpec.read(options.algo)
     env: Any = world.env()
     if algo.label != algo.text or algo.note or algo.group:
-        raise ValueError(f"an algorithm has hyperparameters alone, no label, note or group, got {asked['algo']!r}")
-    if len(set(asked["seed"])) < len(asked["seed"]):
-        raise ValueError(f"the seeds of training must differ, got {' '.join(map(str, asked['seed']))}")
+        raise ValueError(f"an algorithm has hyperparameters alone, no label, note or group, got {options.algo!r}")
+    if len(set(options.seed)) < len(options.seed):
+        raise ValueError(f"the seeds of training must differ, got {' '.join(map(str, options.seed))}")
     if not isinstance(env.unwrapped, NSBanditEnv):
         raise ValueError(f"{world.label!r} is no environment of this package, whose vector twins are trained on")
     by_name = names_a_world(world.name)
@@ -164,35 +164,38 @@ def _planned(options: argparse.Namespace) -> TrainingPlan:
             algo=algo.name,
             env="NSBandit-v0" if by_name else world.name,
             env_kwargs={"world": world.name, **world.kwargs} if by_name else world.kwargs,
-            windows=tuple(asked["windows"]),
+            windows=tuple(options.windows),
             seed=seed,
-            settings={**asked["settings"], **settings},
-            **{key: asked[key] for key in ("timesteps", "device", "stagger", "learn_from")},
+            settings={**options.settings, **settings},
+            **{key: getattr(options, key) for key in ("timesteps", "device", "stagger", "learn_from")},
         )
-        for seed in asked["seed"]
+        for seed in options.seed
     ]
-    rivals, refused = rivals_of(world, asked["agents"])
+    rivals, refused = rivals_of(world, options.agents)
     model = untrained(training)
-    if is_fixed(env):
+    if not env.unwrapped.world.random:
         warnings.warn(
             f"{world.label} has the same means in every episode, which a model can learn by heart; it is judged on the "
             f"same means with the arms in another order, begun at another round; to train for that, use a random world",
             stacklevel=1,
         )
-    rounds, horizon = rounds_of(model, asked["timesteps"]), env.unwrapped.world.horizon
+    rounds, horizon = rounds_of(model, options.timesteps), env.unwrapped.world.horizon
     if rounds < horizon:
         warnings.warn(
             f"each of the {model.n_envs} environments plays {rounds:,} rounds, and an episode has {horizon:,}: none is "
             f"played whole, and there is no learning curve; {model.n_envs * horizon:,} --timesteps play one in each",
             stacklevel=1,
         )
-    tuning = None if options.no_tuning else asked["tuning_runs"]
-    return TrainingPlan(
-        training, asked["seed"], rivals, asked["runs"], tuning, asked["checkpoint_every"], options.jobs, refused
-    )
+    return training, rivals, refused
 
 
-def _judged(plan: TrainingPlan, cases: Sequence[Case], trained: Mapping[str, Trained], out: Path) -> dict[str, Any]:
+def _judged(
+    options: argparse.Namespace,
+    training: Training,
+    rivals: Sequence[Rival],
+    cases: Sequence[Case],
+    trained: Mapping[str, Trained],
+) -> dict[str, Any]:
     """Tune the rivals, play all cases, and write the numbers and figures; returns the rows of each case."""
     from ..deep.comparison import ABRUPT, HELD_OUT, INSTANCE, played_together, rows_of, training_env, tuned
     from ..figures.learning import learning_figure
@@ -201,74 +204,25 @@ def _judged(plan: TrainingPlan, cases: Sequence[Case], trained: Mapping[str, Tra
     from ..studies.store import guarded
     from ..studies.tables import json_text
 
-    rivals = plan.rivals
-    if plan.tuning_runs is not None:
-        rivals = tuned(rivals, training_env(plan.training), plan.tuning_runs)
-    agents = {label: each.agent for label, each in trained.items()}
-    played = {case.title: played_together(case, agents, rivals, plan.runs, plan.jobs) for case in cases}
-    rows = {title: rows_of(plan.name, trained, rivals, runs) for title, runs in played.items()}
+    if options.tuning:
+        rivals = tuned(rivals, training_env(training), options.tuning_runs)
+    name, agents = f"sb3-{training.algo}", {label: each.agent for label, each in trained.items()}
+    played = {case.title: played_together(case, agents, rivals, options.runs, options.jobs) for case in cases}
+    rows = {title: rows_of(name, trained, rivals, runs) for title, runs in played.items()}
     numbers = {
-        "training": plan.training.to_dict(),
-        "seeds": plan.seeds,
-        "tuning_runs": plan.tuning_runs,
+        "training": training.to_dict(),
+        "seeds": options.seed,
+        "tuning_runs": options.tuning_runs if options.tuning else None,
         "results": rows,
         "learning": {label: each.curve.to_dict() for label, each in trained.items()},
     }
     files = {HELD_OUT: "regret.png", INSTANCE: "regret-seen.png", ABRUPT: "regret-abrupt.png"}
     curves = [(each.curve.steps, each.curve.regret) for each in trained.values() if each.curve.steps.size]
     levels = {label: float(runs.final.mean()) for label, runs in played[HELD_OUT].items() if label not in trained}
-    with guarded(out, "write to"):
+    with guarded(options.out, "write to"):
         if curves:
-            save_as(learning_figure(plan.name, curves, levels), out / "learning.png")
+            save_as(learning_figure(name, curves, levels), options.out / "learning.png")
         for title, runs in played.items():
-            save_as(compare_figure([WorldCurves(title, runs)]), out / files[title])
-        write_atomically(out / "numbers.json", f"{json_text(numbers, indent=2)}\n".encode())
+            save_as(compare_figure([WorldCurves(title, runs)]), options.out / files[title])
+        write_atomically(options.out / "numbers.json", f"{json_text(numbers, indent=2)}\n".encode())
     return rows
-
-
-def _described(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of a training: the usual ones, over them those of the file, over them the options."""
-    from ..agents.core.arguments import known_parameters
-    from ..agents.core.text import plain
-    from ..studies.study import toml_content
-
-    given = {key: value for key in DEFAULTS if (value := getattr(options, key, None)) is not None}
-    if not (file := options.description):
-        return {**DEFAULTS, **given}
-    read = plain(toml_content(Path(file)))
-    try:
-        known_parameters("the description", read, tuple(DEFAULTS))
-        return {**DEFAULTS, **{key: _value(key, value) for key, value in read.items()}, **given}
-    except (TypeError, ValueError, argparse.ArgumentTypeError) as error:
-        raise ValueError(f"{file!r}: {error}") from None
-
-
-def _value(key: str, value: Any) -> Any:
-    """Return a value of the file, checked as the option of the same name is."""
-    if key == "settings":
-        if not isinstance(value, Mapping):
-            raise ValueError(f"settings must be a table, such as settings = {{n_steps = 64}}, got {value!r}")
-        return dict(value)
-    if key in LISTS:
-        values, read = value if isinstance(value, list) else [value], LISTS[key]
-        if not values and key != "windows":
-            raise ValueError(f"{key} must name one or more, got none; leave it out for the usual")
-        return [_read(key, read, each) for each in values]
-    if key == "stagger":
-        if not isinstance(value, bool):
-            raise ValueError(f"{key} must be true or false, got {value!r}")
-        return value
-    if key in COUNTS:
-        return _read(key, positive, value)
-    if not isinstance(value, str):
-        raise ValueError(f"{key} must be a text, got {value!r}")
-    return value
-
-
-def _read(key: str, read: Callable[[str], Any], value: Any) -> Any:
-    if read is str and not isinstance(value, str):
-        raise ValueError(f"{key} must be texts, got {value!r}")
-    try:
-        return read(str(value))
-    except argparse.ArgumentTypeError as error:
-        raise ValueError(f"{key} {error}") from None

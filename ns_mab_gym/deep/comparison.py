@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from ..agents.core.arguments import job_count
 from ..comparison import compare
 from ..means import Floats
 from ..rl.agent import SB3Agent
@@ -50,8 +49,7 @@ AGAINST = ("more", "low", "high", "learning")
 # Rivals.
 
 
-@dataclass(frozen=True)
-class Rival:
+class Rival(NamedTuple):
     """An agent beside a trained model.
 
     Attributes:
@@ -64,7 +62,7 @@ class Rival:
 
     label: str
     agent: Any
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any]
     steps: int = 0
     seconds: float = 0.0
 
@@ -158,10 +156,8 @@ def zoo_race(
 def strongest(race: Sequence[Placed], count: int) -> list[str]:
     """Return the names of the ``count`` best tuned agents, and of the best untuned one if it is not among them."""
     best = [each.agent for each in race[:count]]
-    untuned = min(
-        (each for each in race if each.untuned is not None), key=lambda each: each.untuned or 0.0, default=None
-    )
-    return best if untuned is None or untuned.agent in best else [*best, untuned.agent]
+    untuned = {each.agent: each.untuned for each in race if each.untuned is not None}
+    return list(dict.fromkeys([*best, *sorted(untuned, key=untuned.__getitem__)[:1]]))
 
 
 # Worlds.
@@ -215,11 +211,6 @@ def training_env(training: Training) -> gym.Env[Any, Any]:
     return gym.make(training.env, **training.env_kwargs)
 
 
-def is_fixed(env: gym.Env[Any, Any]) -> bool:
-    """Return whether every episode has the same means, which a model can learn by heart."""
-    return not env.unwrapped.world.random  # type: ignore[attr-defined]
-
-
 def cases_of(training: Training) -> list[Case]:
     """Return the cases on which a training is judged, held-out instances first.
 
@@ -230,7 +221,7 @@ def cases_of(training: Training) -> list[Case]:
     env: Any = training_env(training)
     world, law = env.unwrapped.world, env.unwrapped.law
     cases = [Case(HELD_OUT, env)]
-    if is_fixed(env):
+    if not world.random:
         shuffled = gym.make("NSBandit-v0", world=Shuffled(base=world), reward=law)
         note = "the world's means with the arms in another order, begun at another round"
         cases = [Case(HELD_OUT, shuffled, note), Case(INSTANCE, env, "the model has seen these very means")]
@@ -243,58 +234,31 @@ def cases_of(training: Training) -> list[Case]:
 # Intervals.
 
 
-@dataclass(frozen=True)
-class Crossed:
-    """The mean over training seeds and runs, its standard error and its 95 % interval; NaN where it cannot be known."""
+def crossed(samples: Floats) -> tuple[float, Interval]:
+    """Return the standard error of a mean over training seeds and runs, and its 95 % interval; NaN if unknown.
 
-    mean: float
-    se: float
-    interval: Interval
-
-
-@dataclass(frozen=True)
-class LearningVerdict:
-    """A rival beside the trained models.
-
-    Attributes:
-        agent: the rival's label.
-        regret: its mean final regret.
-        se: the standard error of that over the runs; NaN for a single run.
-        more: by how much it exceeds the mean of the models, with its interval: above 0 if learning wins.
+    Args:
+        samples: (S, R) a row for each training seed, a column for each run that all seeds played.
     """
-
-    agent: str
-    regret: float
-    se: float
-    more: Interval
-
-    @property
-    def word(self) -> str:
-        """``"wins"`` or ``"loses"``, of learning, or ``"open"`` if the interval has both signs."""
-        if self.more.low > 0:
-            return "wins"
-        return "loses" if self.more.high < 0 else "open"
-
-
-def crossed(samples: Floats) -> Crossed:
-    """Return the mean of (S, R) samples: a row for each training seed, a column for each run that all seeds played."""
-    seeds, runs = samples.shape
-    mean = float(samples.mean())
-    of_seeds = float(samples.mean(axis=1).var(ddof=1)) / seeds if seeds > 1 else math.nan
-    of_runs = float(samples.mean(axis=0).var(ddof=1)) / runs if runs > 1 else math.nan
-    parts = [(part, size - 1) for part, size in ((of_seeds, seeds), (of_runs, runs)) if size > 1]
+    mean, parts = float(samples.mean()), []
+    for axis, size in ((1, len(samples)), (0, samples.shape[1])):
+        if size > 1:
+            parts.append((float(samples.mean(axis=axis).var(ddof=1)) / size, size - 1))
     total = sum(part for part, _ in parts)
-    if not parts or seeds < 2:
-        return Crossed(mean, total**0.5 if parts else math.nan, Interval(mean, math.nan, math.nan))
+    if len(samples) < 2:
+        return total**0.5 if parts else math.nan, Interval(mean, math.nan, math.nan)
     if total == 0:
-        return Crossed(mean, 0.0, Interval(mean, mean, mean))
+        return 0.0, Interval(mean, mean, mean)
     freedom = math.floor(total**2 / sum(part**2 / free for part, free in parts))
     reach = t_quantile((1 - LEVEL) / 2, freedom) * total**0.5
-    return Crossed(mean, total**0.5, Interval(mean, mean - reach, mean + reach))
+    return total**0.5, Interval(mean, mean - reach, mean + reach)
 
 
-def verdicts_of(models: Floats, rivals: Mapping[str, Floats]) -> list[LearningVerdict]:
-    """Return a verdict on every rival beside the trained models, the least regret first.
+def verdicts_of(models: Floats, rivals: Mapping[str, Floats]) -> list[Row]:
+    """Return a row on every rival beside the trained models, the least regret first.
+
+    ``"more"``, with an interval from ``"low"`` to ``"high"``, is by how much its regret exceeds the mean of the models;
+    ``"learning"`` is ``"wins"`` if the interval is above 0, ``"loses"`` if it is below, and otherwise ``"open"``.
 
     Args:
         models: (S, R) the final regrets of S models in R runs.
@@ -303,18 +267,22 @@ def verdicts_of(models: Floats, rivals: Mapping[str, Floats]) -> list[LearningVe
     differences = np.stack([final - models for final in rivals.values()])  # (rivals, S, R)
     means = differences.mean(axis=(1, 2))
     if len(models) > 1:
-        intervals = [crossed(each).interval for each in differences]
+        intervals = [crossed(each)[1] for each in differences]
     elif models.size < FEWEST:
         intervals = [Interval(float(mean), math.nan, math.nan) for mean in means]
     else:  # for all rivals together, from the largest |t| of bootstrapped runs
         _, errors, t = bootstrap_t(differences[:, 0].T)
         reach = float(np.quantile(np.abs(t).max(axis=1), LEVEL)) * errors
         intervals = [Interval(*map(float, (mean, mean - r, mean + r))) for mean, r in zip(means, reach, strict=True)]
-    found = []
-    for (label, final), interval in zip(rivals.items(), intervals, strict=True):
-        se = float(final.std(ddof=1)) / len(final) ** 0.5 if len(final) > 1 else math.nan
-        found.append(LearningVerdict(label, float(final.mean()), se, interval))
-    return sorted(found, key=lambda verdict: verdict.regret)
+    rows: list[Row] = []
+    for (label, final), (more, low, high) in zip(rivals.items(), intervals, strict=True):
+        rows.append({
+            "agent": label, "runs": len(final), "regret": float(final.mean()),
+            "se": float(final.std(ddof=1)) / len(final) ** 0.5 if len(final) > 1 else math.nan,
+            "more": more, "low": low, "high": high,
+            "learning": "wins" if low > 0 else "loses" if high < 0 else "open",
+        })  # fmt: skip
+    return sorted(rows, key=lambda row: float(row["regret"]))
 
 
 # Comparisons.
@@ -324,7 +292,6 @@ def played_together(
     case: Case, models: Mapping[str, SB3Agent], rivals: Sequence[Rival], runs: int, n_jobs: int | None = None
 ) -> dict[str, Runs]:
     """Return the runs of all models and rivals, by label, on the same instances with the same luck."""
-    job_count(n_jobs)
     players: dict[str, Any] = {**models, **{rival.label: (rival.agent, dict(rival.parameters)) for rival in rivals}}
     played = compare({case.title: case.env}, players, runs=runs, seed=SEED, n_jobs=n_jobs, on_misfit="skip")
     return dict(played.runs[case.title])
@@ -339,23 +306,19 @@ def rows_of(name: str, trained: Mapping[str, Trained], rivals: Sequence[Rival], 
         rivals: the others; those that could not play are left out.
         runs: of each of them, by label.
     """
-    models = np.stack([runs[label].final for label in trained])  # (S, R)
-    together, each = crossed(models), list(trained.values())
-    rows: list[Row] = [{
-        "agent": name, "runs": models.shape[1], "regret": together.mean, "se": together.se,
-        "low": together.interval.low, "high": together.interval.high,
+    models, each = np.stack([runs[label].final for label in trained]), list(trained.values())  # (S, R)
+    se, (regret, low, high) = crossed(models)
+    together: Row = {
+        "agent": name, "runs": models.shape[1], "regret": regret, "se": se, "low": low, "high": high,
         "by_seed": models.mean(axis=1).tolist(), "steps": [one.steps for one in each],
         "seconds": [one.seconds for one in each],
-    }]  # fmt: skip
-    named = {rival.label: rival for rival in rivals}
-    for verdict in verdicts_of(models, {label: runs[label].final for label in named if label in runs}):
-        rival, more = named[verdict.agent], verdict.more
-        rows.append({
-            "agent": verdict.agent, "runs": models.shape[1], "regret": verdict.regret, "se": verdict.se,
-            "more": more.value, "low": more.low, "high": more.high, "learning": verdict.word,
-            "parameters": dict(rival.parameters), "steps": rival.steps, "seconds": rival.seconds,
-        })  # fmt: skip
-    return rows
+    }  # fmt: skip
+    named = {rival.label: rival for rival in rivals if rival.label in runs}
+    rows = verdicts_of(models, {label: runs[label].final for label in named})
+    for row in rows:
+        rival = named[row["agent"]]
+        row |= {"parameters": dict(rival.parameters), "steps": rival.steps, "seconds": rival.seconds}
+    return [together, *rows]
 
 
 def compare_algorithms(

@@ -1,7 +1,11 @@
-"""Trained models as agents: playing, saving and loading them.
+"""Trained models as agents: playing, saving, exporting and loading them.
 
 Everything that must be refused (a model that cannot play bandits, a file that is not trusted, an environment that does
 not fit) is refused before the first round.
+
+A saved model of Stable-Baselines3 holds pickled objects, which can run any code when they are loaded. An export is the
+weights of a policy and a description of it in JSON, from which it is built again: written by ``torch.save`` and read
+with ``torch.load(weights_only=True)``, which runs no code; the classes that are built are those of a fixed table.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import json
 import os
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +24,15 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from gymnasium.spaces import Box, Discrete
+from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
 
 from ..agents.core.arguments import shown
 from ..files import KeptFile, content_of, write_atomically
 from ..play.simulate import Round
-from .algorithm_settings import ALGORITHMS, algorithm, class_of, name_of
-from .batched import TWINS, BatchPlan, draws_are_known, play_rounds, scores_of
-from .export import ExportedModel, export_policy, is_export, read_export
+from .algorithm_settings import ALGORITHMS, algorithm, class_of, name_of, policy_name
+from .batched import TWINS, batch_size, draws_are_known, play_rounds, scores_of
 from .observations import KINDS, Recipe, as_in_training, checked_recipe, in_words, layers_of, missing, recipe_of
 from .vec_env import SB3VecEnv
 
@@ -39,6 +44,15 @@ GREEDY = {
     "QRDQN": "its exploration is part of its training",
     "ARS": "only its search for weights is random",
 }
+EXPORT = "ns-mab-gym policy 2"  # the format
+ACTIVATIONS: dict[str, type[nn.Module]] = {
+    kind.__name__: kind for kind in (nn.Tanh, nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Softplus)
+}
+ARGUMENTS = {  # those of policies that a file may set
+    "net_arch", "activation_fn", "normalize_images", "n_quantiles", "with_bias",
+    "lstm_hidden_size", "n_lstm_layers", "shared_lstm", "enable_critic_lstm",
+}  # fmt: skip
+LONGEST, MOST_LAYERS = 65_536, 100  # characters of a description, layers that remember
 
 
 class SB3Agent:
@@ -50,9 +64,8 @@ class SB3Agent:
     own, seeded by ``reset(seed)``; torch's global stream is left as it was.
 
     ``simulate`` plays all runs at once, with one pass through the network for each round, and each run is the one that
-    ``run_episode`` plays with its seeds (up to rounds whose two best arms differ by the rounding of float32). Runs are
-    played one by one where an environment or its wrappers have no twin in arrays (foreign environments, late rewards,
-    closed arms), and for policies with a ``predict`` of their own.
+    ``run_episode`` plays with its seeds. Runs are played one by one where an environment or its wrappers have no twin
+    in arrays (foreign environments, late rewards, closed arms), and for policies with a ``predict`` of their own.
 
     Args:
         model: a trained model with discrete actions, of one of :func:`ns_mab_gym.rl.algorithms` or a class of your own.
@@ -141,25 +154,24 @@ class SB3Agent:
                 training that it lacks are added. Not for exports.
             options: ``deterministic`` and ``name``.
         """
-        bare = not os.path.isfile(path) and not Path(path).suffix and not isinstance(path, KeptFile)
-        file = f"{path}.zip" if bare and os.path.isfile(f"{path}.zip") else path  # as Stable-Baselines3 does
-        content, named = content_of(file), str(file)
-        if is_export(content):
-            if env is not None:
-                raise ValueError(
-                    f"{named!r} is an export, which cannot be trained further; load the saved model (.zip)"
-                )
-            return cls(read_export(content, named), **options)
+        if not isinstance(path, KeptFile) and not Path(path).suffix and not os.path.isfile(path):
+            path = f"{path}.zip"  # as Stable-Baselines3 does
+        content, named = content_of(path), str(path)
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                data = archive.read("data")
+                exported = any(name.endswith("/data.pkl") for name in archive.namelist())
+                data = b"" if exported else archive.read("data")
         except Exception:  # whatever zipfile makes of other bytes
             raise ValueError(
                 f"{named!r} is no model: neither saved by Stable-Baselines3 nor by SB3Agent.export"
             ) from None
+        if exported:
+            if env is None:
+                return cls(read_export(content, named), **options)
+            raise ValueError(f"{named!r} is an export, which cannot be trained further; load the saved model (.zip)")
         if not isinstance(trust, bool):
             raise TypeError(f"trust must be True or False, got {shown(trust)}")
-        if not trust and not getattr(file, "trusted", False):
+        if not trust and not getattr(path, "trusted", False):
             raise ValueError(
                 f"{named!r} is a saved model, and loading it can run any code that is in it; if you trust its author, "
                 f"pass trust=True, or --trust-models to a command, else use the file that SB3Agent.export writes "
@@ -239,17 +251,12 @@ class SB3Agent:
 
     def runs_at_once(self, env: gym.Env[Any, Any]) -> int:
         """Return the number of runs on this environment that can be played together; 0 if each must be played alone."""
-        plan = BatchPlan.of(env)
-        fits = plan is not None and env.observation_space.shape == self.model.observation_space.shape
-        if plan is None or not fits or scores_of(self.model) is None:
-            return 0
-        return plan.runs_at_once() if self.deterministic or draws_are_known() else 0
+        fits = env.observation_space.shape == self.model.observation_space.shape and scores_of(self.model) is not None
+        return batch_size(env) if fits and (self.deterministic or draws_are_known()) else 0
 
     def play_at_once(self, env: gym.Env[Any, Any], seeds: list[tuple[int, int]]) -> Iterator[Round]:
         """Yield the rounds of runs with these pairs of seeds, each as :meth:`act` plays it; if they fit at once."""
-        plan = BatchPlan.of(env)
-        assert plan is not None
-        return play_rounds(self.model, plan, seeds, self.deterministic)
+        return play_rounds(self.model, env, seeds, self.deterministic)
 
     def observe(self, arm: int, reward: float) -> None:
         """Do nothing: the next observation contains the reward."""
@@ -314,3 +321,116 @@ def _write(path: Path, ending: str, content: bytes) -> None:
     file = path if path.suffix else path.with_name(path.name + ending)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, content)
+
+
+# Exports.
+
+
+class ExportedModel:
+    """A policy that was built from its export; it plays as the model that was exported.
+
+    Args:
+        algo: a name in :func:`ns_mab_gym.rl.algorithms`.
+        policy: the policy.
+        recipe: how its observations are made.
+    """
+
+    def __init__(self, algo: str, policy: Any, recipe: Recipe) -> None:
+        self.algo, self.policy, self.recipe = algo, policy, recipe
+        self.observation_space, self.action_space = policy.observation_space, policy.action_space
+
+    def predict(self, observation: Any, **given: Any) -> tuple[Any, Any]:
+        """Return the arm, and the hidden state of a recurrent policy."""
+        arm, state = self.policy.predict(observation, **given)
+        return arm, state
+
+
+def export_policy(model: Any, recipe: Recipe) -> bytes:
+    """Return the content of a file that holds a model's policy; raises a ValueError if it is not a standard one.
+
+    Args:
+        model: a trained model, or an :class:`ExportedModel`.
+        recipe: how its observations are made.
+    """
+    described = {
+        "kind": EXPORT, "algorithm": name_of(model), "arms": int(model.action_space.n), "recipe": recipe,
+        "arguments": _arguments(model),
+    }  # fmt: skip
+    space, written = model.observation_space, io.BytesIO()
+    bounds = {"low": torch.tensor(space.low), "high": torch.tensor(space.high)}
+    torch.save({"description": json.dumps(described), **bounds, "weights": dict(model.policy.state_dict())}, written)
+    read_export(written.getvalue(), "the export")  # what cannot be read again is not worth writing
+    return written.getvalue()
+
+
+def _arguments(model: Any) -> dict[str, Any]:
+    """Return the arguments from which the policy can be built again; raises a ValueError if they do not suffice."""
+    policy, algo = model.policy, name_of(model)
+    kind, activation, known = type(policy), policy.activation_fn, _policies(algo) if algo in ALGORITHMS else []
+    reasons = {
+        f"its policy, {kind.__name__}, is not the standard one of {algo!r}": kind not in known,
+        f"it looks at observations through {policy.features_extractor_class.__name__}":
+            policy.features_extractor_class is not FlattenExtractor or policy.features_extractor_kwargs,
+        f"its activation is {activation.__name__}, not one of {list(ACTIVATIONS)}":
+            ACTIVATIONS.get(activation.__name__) is not activation,
+        "it uses use_sde or lstm_kwargs": getattr(policy, "use_sde", False) or getattr(policy, "lstm_kwargs", None),
+    }  # fmt: skip
+    if why := next((reason for reason, applies in reasons.items() if applies), None):
+        raise ValueError(
+            f"this model cannot be exported: {why}; save it with SB3Agent.save, which needs trust to be loaded"
+        )
+    layers = policy.net_arch
+    widths = {name: list(each) for name, each in layers.items()} if isinstance(layers, Mapping) else list(layers)
+    made: dict[str, Any] = {"net_arch": widths, "activation_fn": activation.__name__}
+    if algo == "ars":
+        return made | {"with_bias": policy.action_net[-1].bias is not None}
+    made["normalize_images"] = bool(policy.normalize_images)
+    if algo == "qr-dqn":
+        made["n_quantiles"] = policy.n_quantiles
+    if algo == "recurrent-ppo":
+        lstm = policy.lstm_actor
+        made |= {"lstm_hidden_size": lstm.hidden_size, "n_lstm_layers": lstm.num_layers}
+        made |= {"shared_lstm": policy.shared_lstm, "enable_critic_lstm": policy.enable_critic_lstm}
+    return made
+
+
+def _policies(algo: str) -> list[Any]:
+    """Return the policies of an algorithm that can be exported: the one that is built, and one that is a case of it."""
+    known = algorithm(algo).policy_aliases
+    return [known[name] for name in (policy_name(algo), "LinearPolicy") if name in known]
+
+
+def read_export(content: bytes, path: str) -> ExportedModel:
+    """Return the model of an export; raises a ValueError that says what is wrong with it.
+
+    Args:
+        content: the bytes of the file.
+        path: where the file is, for messages.
+    """
+    try:
+        read = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        return _built(read["description"], read["low"].numpy(), read["high"].numpy(), read["weights"])
+    except Exception as error:  # of torch or JSON, whatever the bytes provoke
+        first = (str(error).splitlines() or [""])[0] or type(error).__name__
+        raise ValueError(f"{path!r} cannot be read as an exported model: {first}") from None
+
+
+def _built(text: str, low: Any, high: Any, weights: Mapping[str, torch.Tensor]) -> ExportedModel:
+    described = json.loads(text[:LONGEST])
+    if described["kind"] != EXPORT or described["algorithm"] not in ALGORITHMS:
+        raise ValueError(f"its description is not that of a {EXPORT!r} of {', '.join(ALGORITHMS)}")
+    algo, given, recipe = described["algorithm"], described["arguments"], checked_recipe(described["recipe"])
+    if not given.keys() <= ARGUMENTS or given["activation_fn"] not in ACTIVATIONS:
+        raise ValueError("its policy has arguments or an activation that are not known")
+    if given.get("n_lstm_layers", 1) > MOST_LAYERS:
+        raise ValueError(f"its policy has more than {MOST_LAYERS} layers that remember")
+    if not all(weight.dtype == torch.float32 and bool(weight.isfinite().all()) for weight in weights.values()):
+        raise ValueError("its weights must be finite numbers, float32")
+    given["activation_fn"] = ACTIVATIONS[given["activation_fn"]]
+    schedule = () if algo == "ars" else (lambda _: 0.0,)
+    with torch.random.fork_rng(devices=[]):  # a new policy draws its first weights from torch's global stream
+        spaces = Box(low, high, low.shape, low.dtype.type), Discrete(described["arms"])
+        policy = _policies(algo)[0](*spaces, *schedule, **given)
+    policy.load_state_dict(weights)
+    policy.set_training_mode(False)
+    return ExportedModel(algo, policy, recipe)

@@ -9,8 +9,7 @@ import importlib
 import inspect
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..agents.core.arguments import choice, fraction, known_parameters, positive, positive_int, shown
 
@@ -79,6 +78,11 @@ def algorithm(name: str) -> Any:
         raise ImportError(f"{name} needs {module}: pip install 'ns-mab-gym[rl]'") from None
 
 
+def policy_name(algo: str) -> str:
+    """Return the name that Stable-Baselines3 gives to the standard policy of an algorithm."""
+    return "MlpLstmPolicy" if algo == "recurrent-ppo" else "MlpPolicy"
+
+
 def class_of(model: Any) -> str:
     """Return the name of the class of a model's algorithm, also of an exported model."""
     algo = getattr(model, "algo", None)
@@ -91,19 +95,15 @@ def name_of(model: Any) -> str:
     return next((name for name, (_, class_name) in ALGORITHMS.items() if class_name == kind), kind.lower())
 
 
-@dataclass(frozen=True)
-class Hyperparameters:
-    """The arguments of an algorithm and of its training.
+class Hyperparameters(NamedTuple):
+    """The number of environments that an algorithm learns from at once, its first rate of learning, and its arguments.
 
-    Attributes:
-        n_envs: the number of environments that it learns from at once.
-        first_rate: the rate of learning at first, unless the arguments have one.
-        arguments: those of its class.
+    The rate is the one that is used unless the arguments have one.
     """
 
     n_envs: int
     first_rate: float
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any]
 
 
 def hyperparameters(algo: str, given: Mapping[str, Any]) -> Hyperparameters:
@@ -121,8 +121,7 @@ def hyperparameters(algo: str, given: Mapping[str, Any]) -> Hyperparameters:
     settings = {**usual, **{name: _checked(algo, name, value, allowed[name]) for name, value in given.items()}}
     kept = {name: settings.pop(name) for name in ("net_arch", *POLICY.get(algo, {})) if name in settings}
     n_envs = settings.pop("n_envs")
-    policy = "MlpLstmPolicy" if algo == "recurrent-ppo" else "MlpPolicy"
-    arguments = {"policy": policy, **settings, **({"policy_kwargs": kept} if kept else {})}
+    arguments = {"policy": policy_name(algo), **settings, **({"policy_kwargs": kept} if kept else {})}
     return Hyperparameters(n_envs, FIRST_RATES.get(algo, FIRST_RATE), arguments)
 
 

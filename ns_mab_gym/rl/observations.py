@@ -32,39 +32,33 @@ def _count(value: Any) -> bool:
     return type(value) is int and 0 < value <= LONGEST
 
 
-# a name in a recipe: the wrapper of a single environment.
-KINDS: dict[str, type[gym.Wrapper[Any, Any, Any, Any]]] = {
-    kind.__name__: kind
-    for kind in (
-        WindowedStatistics, LastRounds, ArmAvailability,
-        FrameStackObservation, FlattenObservation, TimeAwareObservation,
-    )
-}  # fmt: skip
-# its arguments, and the values that each may have.
-ARGUMENTS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "WindowedStatistics": {"window": _count},
-    "LastRounds": {"n": _count},
-    "ArmAvailability": {
+def _one_of(*allowed: str | bool) -> Callable[[Any], bool]:
+    return lambda value: type(value) in (str, bool) and value in allowed
+
+
+# the wrappers of a single environment: their arguments, and whether each may have a value.
+ARGUMENTS: dict[type, dict[str, Callable[[Any], bool]]] = {
+    WindowedStatistics: {"window": _count},
+    LastRounds: {"n": _count},
+    ArmAvailability: {
         "probability": lambda value: type(value) in (int, float) and 0 < value <= 1,
-        "if_masked": lambda value: isinstance(value, str) and value in ("raise", "substitute"),
+        "if_masked": _one_of("raise", "substitute"),
     },
-    "FrameStackObservation": {
-        "stack_size": _count,
-        "padding_type": lambda value: isinstance(value, str) and value in ("reset", "zero"),
-    },
-    "FlattenObservation": {},
-    "TimeAwareObservation": {
-        "flatten": lambda value: value is True,
-        "normalize_time": lambda value: type(value) is bool,
+    FrameStackObservation: {"stack_size": _count, "padding_type": _one_of("reset", "zero")},
+    FlattenObservation: {},
+    TimeAwareObservation: {
+        "flatten": _one_of(True),
+        "normalize_time": _one_of(True, False),
         "dict_time_key": lambda value: isinstance(value, str),
     },
 }
+KINDS: dict[str, Any] = {kind.__name__: kind for kind in ARGUMENTS}  # by their names in a recipe
 ONLY_BY_HAND = {"ArmAvailability"}  # closes arms, also to the agents that the model is compared with
 FOREIGN = re.compile(r"[A-Z]\w{0,99}")
 
 
 def rebuilds(name: str) -> bool:
-    """Return whether a wrapper of this name can be put around an environment by :func:`apply`."""
+    """Return whether a wrapper of this name can be put around an environment again."""
     return name in KINDS and name not in ONLY_BY_HAND
 
 
@@ -95,15 +89,25 @@ def missing(recipe: Recipe, present: Recipe) -> Recipe | None:
     return recipe[len(present) :]
 
 
-def apply(recipe: Recipe, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-    """Return the environment wrapped by a recipe; raises a ValueError if a wrapper in it cannot be rebuilt."""
-    if by_hand := [entry for entry in recipe if not rebuilds(entry[0])]:
+def as_in_training(env: gym.Env[Any, Any], recipe: Recipe) -> gym.Env[Any, Any]:
+    """Return the environment with what it lacks of a recipe; raises a ValueError if that cannot be added.
+
+    It cannot if the wrappers that are there contradict the recipe, or if one that is missing cannot be rebuilt.
+    """
+    present = layers_of(env)
+    lacking = missing(recipe, present)
+    if lacking is None and recipe:
+        raise ValueError(
+            f"the model was trained with {in_words(recipe)}, and the environment has {in_words(present)}; wrap it as "
+            f"in training, or not at all: then the model's wrappers are added"
+        )
+    if by_hand := [entry for entry in lacking or [] if not rebuilds(entry[0])]:
         raise ValueError(
             f"the model was trained with {in_words(recipe)}, of which {in_words(by_hand)} cannot be added here; wrap "
             f"the environment in it as in training, then the rest is added (known are "
             f"{', '.join(filter(rebuilds, KINDS))})"
         )
-    for name, arguments in recipe:
+    for name, arguments in lacking or []:
         try:
             env = KINDS[name](env, **arguments)
         except ValueError as error:
@@ -115,18 +119,6 @@ def apply(recipe: Recipe, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     return env
 
 
-def as_in_training(env: gym.Env[Any, Any], recipe: Recipe) -> gym.Env[Any, Any]:
-    """Return the environment with what it lacks of a recipe; raises a ValueError if its wrappers contradict it."""
-    present = layers_of(env)
-    lacking = missing(recipe, present)
-    if lacking is None and recipe:
-        raise ValueError(
-            f"the model was trained with {in_words(recipe)}, and the environment has {in_words(present)}; wrap it as "
-            f"in training, or not at all: then the model's wrappers are added"
-        )
-    return env if lacking is None else apply(lacking, env)
-
-
 def checked_recipe(given: Any) -> Recipe:
     """Return the recipe in a file of any author; raises a ValueError if it names anything but wrappers."""
     if not isinstance(given, list):
@@ -136,7 +128,7 @@ def checked_recipe(given: Any) -> Recipe:
         name, arguments = each if isinstance(each, list | tuple) and len(each) == 2 else (None, None)
         if not isinstance(name, str) or not FOREIGN.fullmatch(name) or not isinstance(arguments, dict):
             raise ValueError(f"a wrapper must be one of observations with its arguments, got {str(each)[:60]}")
-        allowed = ARGUMENTS.get(name, {})
+        allowed = ARGUMENTS.get(KINDS.get(name, object), {})
         if arguments.keys() != allowed.keys() or not all(allowed[key](value) for key, value in arguments.items()):
             raise ValueError(
                 f"arguments of wrappers must be complete and in range (at most {LONGEST:,}), got {str(each)[:60]}"
@@ -214,7 +206,7 @@ def _entry(kind: Any, name: str, given: dict[str, Any]) -> tuple[str, dict[str, 
         return name, {}
     plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
     house = getattr(kind, "__module__", "").startswith(f"{HOUSE}.")  # the twins for vector environments, too
-    known = (kind is KINDS[name] or house) and plain.keys() >= ARGUMENTS[name].keys()
-    if known and all(allowed(plain[key]) for key, allowed in ARGUMENTS[name].items()):
-        return name, {key: plain[key] for key in ARGUMENTS[name]}
+    allowed = ARGUMENTS[KINDS[name]]
+    if (kind is KINDS[name] or house) and all(key in plain and fits(plain[key]) for key, fits in allowed.items()):
+        return name, {key: plain[key] for key in allowed}
     return f"Custom{name}", {}

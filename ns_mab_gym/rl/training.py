@@ -18,11 +18,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -40,7 +40,6 @@ from .agent import SB3Agent
 from .algorithm_settings import LAST_RATE, SETTINGS, algorithm, hyperparameters
 from .vec_env import SB3VecEnv
 
-VectorEnv: TypeAlias = gym.vector.VectorEnv[Any, Any, Any]
 LEARN_FROM = ("regret", "reward")
 EVERY = 250_000  # steps between two checkpoints
 ABOVE_WORDS = 2**64  # the seeds of evaluations and races are 64-bit words; those of training lie above
@@ -94,10 +93,10 @@ class Training:
             first = (str(error).splitlines() or [type(error).__name__])[0]
             raise ValueError(f"torch cannot compute on device {self.device!r}: {first}; use 'cpu' or 'auto'") from None
 
-    def vector_env(self, num_envs: int) -> VectorEnv:
+    def vector_env(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """Return the environments to learn from."""
         native: dict[str, Any] = {"vectorization_mode": "vector_entry_point", "stagger": self.stagger}
-        envs: VectorEnv = gym.make_vec(self.env, num_envs=num_envs, **native, **self.env_kwargs)
+        envs: Any = gym.make_vec(self.env, num_envs=num_envs, **native, **self.env_kwargs)
         for window in self.windows:
             envs = VectorWindowedStatistics(envs, window=window)
         return VectorRegretAsReward(envs) if self.learn_from == "regret" else envs
@@ -250,14 +249,13 @@ class BetweenRollouts(BaseCallback):  # type: ignore[misc, unused-ignore]
 
 
 @contextmanager
-def noted_interrupts() -> Iterator[Callable[[], bool]]:
-    """Note Ctrl-C instead of stopping at once; a second one stops. Yields whether it was pressed.
+def noted_interrupts(wanted: bool) -> Iterator[Callable[[], bool]]:
+    """Note Ctrl-C instead of stopping at once, if wanted; a second one stops. Yields whether it was pressed.
 
     Elsewhere than in the main thread, and where Ctrl-C is ignored, nothing changes.
     """
-    pressed = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before in (signal.SIG_IGN, None):
+    pressed, before = threading.Event(), signal.getsignal(signal.SIGINT)
+    if not wanted or threading.current_thread() is not threading.main_thread() or before in (signal.SIG_IGN, None):
         yield pressed.is_set
         return
 
@@ -302,8 +300,7 @@ def write_checkpoint(path: Path, session: TrainingSession) -> None:
         content = pickle.dumps((session, streams), protocol=pickle.HIGHEST_PROTOCOL)
     finally:
         if logger is not None:
-            session.model.set_logger(logger)
-            session.model._custom_logger = False
+            session.model._logger = logger
     write_atomically(path, content)
 
 
@@ -352,7 +349,6 @@ def train(
     training: Training,
     *,
     logs: Path | None = None,
-    verbose: int = 0,
     checkpoint: Path | None = None,
     every: int = EVERY,
     progress: bool = False,
@@ -362,7 +358,6 @@ def train(
     Args:
         training: what to train.
         logs: a folder for TensorBoard.
-        verbose: Stable-Baselines3's own tables, if 1.
         checkpoint: a file of your own to save it in while it lasts; if it exists, training goes on from there, which
             runs what is pickled in it. After Ctrl-C the training is saved at the end of the rollout, and the same call
             goes on. Without a file, Ctrl-C stops at once.
@@ -376,7 +371,7 @@ def train(
         new = untrained(training)
         session = TrainingSession(training, new, RegretCallback(window=new.n_envs), 0.0)
     model, regret, began = session.model, session.regret, time.perf_counter()
-    model.verbose, model.tensorboard_log = verbose, None if logs is None else str(logs)
+    model.tensorboard_log = None if logs is None else str(logs)
 
     def now() -> TrainingSession:
         return session._replace(seconds=session.seconds + time.perf_counter() - began)
@@ -385,10 +380,8 @@ def train(
         if checkpoint is not None:
             write_checkpoint(checkpoint, now())
 
-    with ExitStack() as stack:
-        noted: AbstractContextManager[Callable[[], bool]] = noted_interrupts() if checkpoint else nullcontext(bool)
-        interrupted = stack.enter_context(noted)
-        counted = stack.enter_context(progress_for(sys.stderr, "steps") if progress else Progress())
+    bar = progress_for(sys.stderr, "steps") if progress else Progress()
+    with noted_interrupts(checkpoint is not None) as interrupted, bar as counted:
         counted.start(model.num_timesteps, rounds_of(model, training.timesteps) * model.n_envs)
         if (left := training.timesteps - model.num_timesteps) > 0:
             between = BetweenRollouts(save, every, interrupted, counted)

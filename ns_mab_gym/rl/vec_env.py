@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -36,6 +36,11 @@ def split_infos(infos: Info, n: int) -> list[Info]:
     return split
 
 
+def without_final(infos: Info) -> Info:
+    """Return the infos of the present round, without those of episodes that ended with it."""
+    return {key: value for key, value in infos.items() if "final" not in key}
+
+
 class LazyInfos(Sequence[Info]):
     """A list of dictionaries that is built when it is first read.
 
@@ -46,35 +51,24 @@ class LazyInfos(Sequence[Info]):
     """
 
     def __init__(self, infos: Info, terminated: BoolArray, truncated: BoolArray) -> None:
-        self._infos = infos
-        self._terminated = terminated
-        self._truncated = truncated
+        self._infos, self._terminated, self._truncated = infos, terminated, truncated
 
     @cached_property
     def _list(self) -> list[Info]:
-        infos, n = dict(self._infos), len(self._truncated)
-        final_obs, final_info = infos.pop("final_obs", None), infos.pop("final_info", None)
-        infos.pop("_final_obs", None)
-        infos.pop("_final_info", None)
+        infos, n = self._infos, len(self)
         timed_out = {"TimeLimit.truncated": self._truncated & ~self._terminated}
-        split = split_infos(infos | timed_out, n)
-        if final_info is not None:
-            for info, last in zip(split, split_infos(final_info | timed_out, n), strict=True):
+        split = split_infos(without_final(infos) | timed_out, n)
+        if "final_info" in infos:
+            for info, last in zip(split, split_infos(infos["final_info"] | timed_out, n), strict=True):
                 info |= last  # what a wrapper recorded about the episode, such as its return, stays
         for i in np.flatnonzero(self._terminated | self._truncated).tolist():
-            split[i]["terminal_observation"] = final_obs[i]
+            split[i]["terminal_observation"] = infos["final_obs"][i]
         return split
 
     def __len__(self) -> int:
         return len(self._truncated)
 
-    @overload
-    def __getitem__(self, index: int) -> Info: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Info]: ...
-
-    def __getitem__(self, index: int | slice) -> Info | list[Info]:
+    def __getitem__(self, index: Any) -> Any:
         return self._list[index]
 
     def __iter__(self) -> Iterator[Info]:
@@ -142,7 +136,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         over = terminated | truncated
         if over.any():
-            first = split_infos({key: infos[key] for key in infos if "final" not in key}, self.num_envs)
+            first = split_infos(without_final(infos), self.num_envs)
             self.reset_infos = [
                 new if done else old for new, old, done in zip(first, self.reset_infos, over, strict=True)
             ]

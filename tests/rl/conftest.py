@@ -6,18 +6,22 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from stable_baselines3 import PPO
 
 import ns_mab_gym as nsb
 from ns_mab_gym import rl, wrappers
+from ns_mab_gym.rl.algorithm_settings import policy_name
 
 torch.set_num_threads(1)
 
+Models: TypeAlias = Callable[[str], Any]  # from the name of an algorithm to a trained model
+ID = "NSBandit-Piecewise-v0"
 WORLD = {"n_arms": 3, "horizon": 40}
 SMALL: dict[str, dict[str, Any]] = {
     "ppo": {"n_steps": 32, "batch_size": 64, "n_epochs": 1},
@@ -41,12 +45,16 @@ class Trap:
         return os.makedirs, (str(self.mark), 0o777, True)
 
 
+class OwnPPO(PPO):
+    """An algorithm of the user's own."""
+
+
 def make(**kwargs: Any) -> gym.Env[Any, Any]:
-    return gym.make("NSBandit-Piecewise-v0", **(WORLD | kwargs))
+    return gym.make(ID, **(WORLD | kwargs))
 
 
 def vector_env(num_envs: int = 2, window: int | None = 10, **kwargs: Any) -> rl.SB3VecEnv:
-    envs = gym.make_vec("NSBandit-Piecewise-v0", num_envs=num_envs, **(WORLD | kwargs))
+    envs = gym.make_vec(ID, num_envs=num_envs, **(WORLD | kwargs))
     return rl.SB3VecEnv(envs if window is None else wrappers.VectorWindowedStatistics(envs, window=window))
 
 
@@ -57,12 +65,11 @@ def assert_same_arms(one: rl.SB3Agent, other: rl.SB3Agent) -> None:
 
 @cache
 def trained(algo: str) -> Any:
-    policy = "MlpLstmPolicy" if algo == "recurrent-ppo" else "MlpPolicy"
-    model = rl.algorithm(algo)(policy, vector_env(), device="cpu", seed=0, **SMALL[algo])
+    model = rl.algorithm(algo)(policy_name(algo), vector_env(), device="cpu", seed=0, **SMALL[algo])
     return model.learn(128, **({"use_masking": False} if algo == "maskable-ppo" else {}))
 
 
 @pytest.fixture(scope="session")
-def model() -> Callable[[str], Any]:
-    """A function from an algorithm's name to a model of it, trained for a few rounds on windowed statistics."""
+def model() -> Models:
+    """Models that are trained for a few rounds on windowed statistics."""
     return trained

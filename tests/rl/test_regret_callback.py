@@ -15,8 +15,9 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
 from ns_mab_gym import rl
+from ns_mab_gym.rl.algorithm_settings import policy_name
 
-from .conftest import SMALL, WORLD, vector_env
+from .conftest import ID, SMALL, WORLD, vector_env
 
 HORIZON = WORLD["horizon"]
 
@@ -44,11 +45,8 @@ class Counting(VecEnvWrapper):  # type: ignore[misc, unused-ignore]
 
 @pytest.mark.parametrize(("algo", "native"), [("ppo", False), *((algo, True) for algo in SMALL if algo != "ars")])
 def test_every_algorithm_logs_the_mean_regret_of_finished_episodes(algo: str, native: bool, tmp_path: Path) -> None:
-    envs = Counting(
-        vector_env() if native else make_vec_env("NSBandit-Piecewise-v0", n_envs=2, seed=0, env_kwargs=WORLD)
-    )
-    policy = "MlpLstmPolicy" if algo == "recurrent-ppo" else "MlpPolicy"
-    model = rl.algorithm(algo)(policy, envs, device="cpu", seed=0, **SMALL[algo])
+    envs = Counting(vector_env() if native else make_vec_env(ID, n_envs=2, seed=0, env_kwargs=WORLD))
+    model = rl.algorithm(algo)(policy_name(algo), envs, device="cpu", seed=0, **SMALL[algo])
     model.set_logger(configure(str(tmp_path), ["csv"]))
     callback = rl.RegretCallback(window=3)
     more: dict[str, Any] = {"use_masking": False} if algo == "maskable-ppo" else {}

@@ -26,9 +26,9 @@ from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNorma
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rl, wrappers
 
-from .conftest import WORLD, make, vector_env
+from .conftest import ID, WORLD, Models, make, vector_env
 
-ID, K, HORIZON = "NSBandit-Piecewise-v0", 3, 40
+K, HORIZON = 3, 40
 
 
 def play(env: gym.Env[Any, Any]) -> list[tuple[Any, ...]]:
@@ -51,12 +51,6 @@ def test_the_lines_of_the_page() -> None:
 # Gymnasium's wrappers around a single environment.
 
 
-def test_record_episode_statistics() -> None:
-    steps = play(RecordEpisodeStatistics(make()))
-    assert steps[-1][-1]["episode"]["r"] == sum(step[1] for step in steps)
-    assert steps[-1][-1]["episode"]["l"] == HORIZON
-
-
 @pytest.mark.slow
 def test_record_video(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Render mode is None"):
@@ -69,56 +63,46 @@ def test_record_video(tmp_path: Path) -> None:
     assert [file.stat().st_size > 1000 for file in tmp_path.glob("videos/*.mp4")] == [True]
 
 
-def test_frame_stack_observation_and_an_agent_that_plays_it() -> None:
-    env = FrameStackObservation(make(), 4)
-    assert play(env)[-1][0].shape == (4, K + 2)
-    assert len(nsb.run_episode(env, agents.make("ts", n_arms=K), seed=0).arms) == HORIZON
-
-
-def test_time_limit() -> None:
-    assert len(play(TimeLimit(make(), 7))) == 7
+def test_episodes_are_counted_and_cut_off() -> None:
+    for record in (RecordEpisodeStatistics, Monitor):
+        steps = play(record(make()))
+        assert steps[-1][-1]["episode"]["r"] == sum(step[1] for step in steps)
+        assert steps[-1][-1]["episode"]["l"] == HORIZON
     assert len(play(make(max_episode_steps=9))) == 9
-    assert len(nsb.run_episode(TimeLimit(make(), 7), agents.make("ts", n_arms=K), seed=0).arms) == 7
+    for env, rounds in ((TimeLimit(make(), 7), 7), (FrameStackObservation(make(), 4), HORIZON)):
+        assert len(nsb.run_episode(env, agents.make("ts", n_arms=K), seed=0).arms) == len(play(env)) == rounds
 
 
-def test_time_aware_observation_needs_a_step_limit() -> None:
-    with pytest.raises(ValueError, match="TimeLimit wrapper or the spec specify a `max_episode_steps`"):
-        gym_wrappers.TimeAwareObservation(make())
-    steps = play(gym_wrappers.TimeAwareObservation(make(max_episode_steps=HORIZON)))
-    assert [step[0][-1] for step in steps] == list(range(1, HORIZON + 1))
-    assert [step[3] for step in steps] == [False] * (HORIZON - 1) + [True]
-
-
-OBSERVERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what to wrap with, and what it shows
-    "rescale": (lambda env: gym_wrappers.RescaleObservation(env, -1, 1), lambda x: 2 * x - 1),
+OBSERVERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what is shown after (t + 1, K + 2) seen
+    "rescale": (lambda env: gym_wrappers.RescaleObservation(env, -1, 1), lambda seen: 2 * seen[-1] - 1),
     "transform": (
         lambda env: gym_wrappers.TransformObservation(env, lambda x: x / 2, env.observation_space),
-        lambda x: x / 2,
+        lambda seen: seen[-1] / 2,
     ),
-    "flatten": (gym_wrappers.FlattenObservation, lambda x: x),
-    "reshape": (lambda env: gym_wrappers.ReshapeObservation(env, (1, K + 2)), lambda x: x[None]),
+    "flatten": (gym_wrappers.FlattenObservation, lambda seen: seen[-1]),
+    "reshape": (lambda env: gym_wrappers.ReshapeObservation(env, (1, K + 2)), lambda seen: seen[-1:]),
+    "frames": (lambda env: FrameStackObservation(env, 4), lambda seen: seen[-4:]),
+    "time": (gym_wrappers.TimeAwareObservation, lambda seen: [*seen[-1], len(seen) - 1]),
+    "normalize": (gym_wrappers.NormalizeObservation, lambda seen: (seen[-1] - seen.mean(axis=0)) / seen.std(axis=0)),
 }
 
 
 @pytest.mark.parametrize("kind", OBSERVERS)
 def test_observation_wrappers(kind: str) -> None:
-    wrap, expected = OBSERVERS[kind]
-    for ours, plain in zip(play(wrap(make())), play(make()), strict=True):
-        np.testing.assert_allclose(ours[0], expected(plain[0]), rtol=1e-6)
+    """From round 10 on: the first rounds of frames are filled up, and the first mean begins with a guess."""
+    (wrap, expected), limited = OBSERVERS[kind], make(max_episode_steps=HORIZON)
+    seen = np.array([make().reset(seed=0)[0], *(step[0] for step in play(make()))])
+    for t, step in enumerate(play(wrap(limited)), start=1):
+        if t >= 10:
+            np.testing.assert_allclose(step[0], expected(seen[: t + 1]), atol=0.01 if kind == "normalize" else 1e-6)
+        assert step[3] is (t == HORIZON)
 
 
-def test_rewards_without_bounds_cannot_be_rescaled() -> None:
+def test_what_observation_wrappers_need() -> None:
     with pytest.raises(ValueError, match="unbounded components"):
         gym_wrappers.RescaleObservation(make(reward="gaussian"), -1, 1)
-
-
-def test_normalize_observation() -> None:
-    """By the mean and the deviation of all that was seen so far, of which the first has little effect after a while."""
-    shown = [step[0] for step in play(gym_wrappers.NormalizeObservation(make()))]
-    seen = np.array([make().reset(seed=0)[0], *(step[0] for step in play(make()))])
-    for t in range(10, HORIZON + 1):
-        expected = (seen[t] - seen[: t + 1].mean(axis=0)) / seen[: t + 1].std(axis=0)
-        np.testing.assert_allclose(shown[t - 1], expected, atol=0.01)
+    with pytest.raises(ValueError, match="TimeLimit wrapper or the spec specify a `max_episode_steps`"):
+        gym_wrappers.TimeAwareObservation(make())
 
 
 # Stable-Baselines3.
@@ -135,10 +119,9 @@ def test_make_vec_env_and_monitor() -> None:
     assert envs.env_is_wrapped(Monitor) == [True, True]
     model = PPO("MlpPolicy", envs, n_steps=HORIZON, batch_size=40, n_epochs=1, device="cpu").learn(2 * HORIZON)
     assert len(model.ep_info_buffer or []) == 2
-    assert {"r", "l"} <= set(play(Monitor(make()))[-1][-1]["episode"])
 
 
-def test_vec_normalize_and_vec_monitor_around_the_adapter() -> None:
+def test_vec_normalize_vec_monitor_and_vec_frame_stack_around_the_adapter() -> None:
     envs = VecNormalize(VecMonitor(vector_env(3)))
     model = PPO("MlpPolicy", envs, n_steps=HORIZON, batch_size=60, n_epochs=1, device="cpu").learn(3 * HORIZON)
     assert [episode["l"] for episode in model.ep_info_buffer or []] == [HORIZON] * 3
@@ -147,18 +130,14 @@ def test_vec_normalize_and_vec_monitor_around_the_adapter() -> None:
         *_, infos = envs.step(np.zeros(3, int))
     raw = np.concatenate([envs.unnormalize_obs(info["terminal_observation"])[None] for info in infos])
     np.testing.assert_allclose(raw[:, K + 1], 1.0, atol=1e-3)  # t/T at the end, which is normalised too
-
-
-def test_vec_frame_stack_around_the_adapter() -> None:
-    envs = VecFrameStack(vector_env(2, window=None), 4)
-    assert envs.reset().shape == (2, 4 * (K + 2))
+    frames = VecFrameStack(vector_env(2, window=None), 4)
+    assert frames.reset().shape == (2, 4 * (K + 2))
     for _ in range(HORIZON):
-        _, _, dones, infos = envs.step(np.zeros(2, int))
-    assert dones.all()
+        *_, infos = frames.step(np.zeros(2, int))
     assert infos[0]["terminal_observation"].shape == (4 * (K + 2),)
 
 
-def test_evaluate_policy_on_the_adapter_and_on_a_single_env(model: Callable[[str], Any]) -> None:
+def test_evaluate_policy_on_the_adapter_and_on_a_single_env(model: Models) -> None:
     ppo = model("ppo")
     rewards, lengths = evaluate_policy(ppo, VecMonitor(vector_env(2)), n_eval_episodes=4, return_episode_rewards=True)
     assert lengths == [HORIZON] * 4
@@ -188,12 +167,6 @@ def vector_steps(envs: gym.vector.VectorEnv[Any, Any, Any], rounds: int = HORIZO
     return [envs.step(np.full(envs.num_envs, t % K)) for t in range(rounds)]
 
 
-def test_vector_record_episode_statistics() -> None:
-    steps = vector_steps(gym_vector.RecordEpisodeStatistics(make_vec()))
-    np.testing.assert_allclose(steps[-1][-1]["episode"]["r"], np.sum([step[1] for step in steps], axis=0))
-    assert steps[-1][-1]["episode"]["l"].tolist() == [HORIZON] * 3
-
-
 SYNC_SAME_STEP: dict[str, Any] = {
     "vectorization_mode": "sync",
     "vector_kwargs": {"autoreset_mode": AutoresetMode.SAME_STEP},
@@ -213,14 +186,15 @@ def test_vector_reward_wrappers_change_rewards_and_leave_regret_alone(wrap: Call
         np.testing.assert_array_equal(one[-1]["regret"], other[-1]["regret"])
 
 
-def test_vector_dict_info_to_list() -> None:
+def test_vector_wrappers_of_infos() -> None:
+    steps = vector_steps(gym_vector.RecordEpisodeStatistics(make_vec()))
+    np.testing.assert_allclose(steps[-1][-1]["episode"]["r"], np.sum([step[1] for step in steps], axis=0))
+    assert steps[-1][-1]["episode"]["l"].tolist() == [HORIZON] * 3
     steps, plain = vector_steps(gym_vector.DictInfoToList(make_vec())), vector_steps(make_vec())
     for (*_, infos), (*_, arrays) in zip(steps[:-1], plain[:-1], strict=True):
         for i, info in enumerate(infos):
-            assert {key: info[key] for key in ("round", "regret")} == {
-                key: arrays[key][i] for key in ("round", "regret")
-            }
-            np.testing.assert_array_equal(info["mu"], arrays["mu"][i])
+            for key in ("round", "regret", "mu"):
+                np.testing.assert_array_equal(info[key], arrays[key][i])
     assert [info["final_info"]["round"] for info in steps[-1][-1]] == [HORIZON] * 3
 
 
@@ -253,14 +227,14 @@ def test_vector_record_video_has_the_last_frame_unless_same_step(
     assert [file.stat().st_size > 1000 for file in tmp_path.glob("films/*.mp4")] == [True]
 
 
-VECTOR_OBSERVERS = [
-    gym_vector.NormalizeObservation,
-    lambda envs: gym_vector.TransformObservation(envs, lambda x: x / 2),
-    lambda envs: gym_vector.RescaleObservation(envs, -1, 1),
-]
-
-
-@pytest.mark.parametrize("wrap", VECTOR_OBSERVERS)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        gym_vector.NormalizeObservation,
+        lambda envs: gym_vector.TransformObservation(envs, lambda x: x / 2),
+        lambda envs: gym_vector.RescaleObservation(envs, -1, 1),
+    ],
+)
 def test_vector_observation_wrappers_show_with_next_step_what_they_show_of_sync_vector_env(wrap: Any) -> None:
     ours = wrap(make_vec(autoreset_mode=AutoresetMode.NEXT_STEP))
     theirs = wrap(make_vec(vectorization_mode="sync", vector_kwargs={"autoreset_mode": AutoresetMode.NEXT_STEP}))

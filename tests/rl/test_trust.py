@@ -21,10 +21,8 @@ from ns_mab_gym.specs import AgentSpec, read_agents
 from ns_mab_gym.studies.study import Study, experiment, pinned, read_study
 from ns_mab_gym.studies.units import units_of
 
-from .conftest import WORLD, Trap
+from .conftest import ID, WORLD, Models, Trap
 
-Models = Callable[[str], Any]
-ID = "NSBandit-Piecewise-v0"
 WORDS = f"{ID}:" + ",".join(f"{key}={value}" for key, value in WORLD.items())
 
 

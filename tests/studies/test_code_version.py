@@ -320,7 +320,7 @@ UNITS = {
     f"{SMOOTH} random": "play.simulate",
     "means.csv random": "files",
     "Late-v0 random": "wrappers.feedback",
-    f"{SMOOTH} sb3:path=model.npz": "rl.export",
+    f"{SMOOTH} sb3:path=model.npz": "rl.agent",
     f"{SMOOTH} sb3:path=model.zip": "rl.agent",
     f"{SMOOTH} sb3:path=model.npz,deterministic=true": "rl.batched",
 }
