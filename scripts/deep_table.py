@@ -21,7 +21,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import quoting
+import quoted
 import torch
 from matplotlib.figure import Figure
 from plain_index import SPACE, PlainIndex
@@ -148,11 +148,11 @@ def measure_and_write(parser: Parser, section: str, usual: str, whole: Size, qui
             yield from (f"{world}, {row['agent']}: {row['regret']:.1f}" for row in found["models"])
         folders = [out] if section == "deep-table" else []
         if options.write:
-            quoting.put(
+            quoted.put(
                 section, f"python scripts/{section.replace('-', '_')}.py --jobs {options.jobs} --write", figures
             )
-            folders += [quoting.ROOT / "docs"] if folders else []
-            yield from (f"written: {page}" for page in quoting.rewrite())
+            folders += [quoted.ROOT / "docs"] if folders else []
+            yield from (f"written: {page}" for page in quoted.rewrite())
         for folder in folders:
             save_as(picture(figures), folder / PICTURE)
             yield f"{folder / PICTURE} shows all of them"
