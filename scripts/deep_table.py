@@ -148,9 +148,7 @@ def measure_and_write(parser: Parser, section: str, usual: str, whole: Size, qui
             yield from (f"{world}, {row['agent']}: {row['regret']:.1f}" for row in found["models"])
         folders = [out] if section == "deep-table" else []
         if options.write:
-            quoted.put(
-                section, f"python scripts/{section.replace('-', '_')}.py --jobs {options.jobs} --write", figures
-            )
+            quoted.put(section, f"python scripts/{section.replace('-', '_')}.py --jobs {options.jobs} --write", figures)
             folders += [quoted.ROOT / "docs"] if folders else []
             yield from (f"written: {page}" for page in quoted.rewrite())
         for folder in folders:
