@@ -8,13 +8,13 @@ import statistics
 import subprocess
 import sys
 from functools import partial
-from time import perf_counter, thread_time
+from time import thread_time
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks._common import Outcome, interleaved
+from benchmarks._common import Outcome, interleaved, seconds_of
 from numba import njit
 
 import ns_mab_gym as nsb
@@ -59,8 +59,6 @@ MARKS = {
     "bandit-over-windows": math.inf,
 }
 THREADS_MARK = 1.7
-
-
 FLAT_MARK = 2.0  # times the cost of a step in a longer run
 
 
@@ -99,9 +97,7 @@ def agents() -> Outcome:
     ratios: dict[str, list[float]] = {name: [] for name in MARKS}
     for repeat in range(REPEATS):
         for name in MARKS:
-            began = perf_counter()
-            rng.beta(a, b)
-            floor = perf_counter() - began
+            floor = seconds_of(lambda: rng.beta(a, b))
             seconds = play(name, repeat).seconds
             steps[name].append(seconds / HORIZON)
             ratios[name].append(seconds / floor)
@@ -114,13 +110,8 @@ def agents() -> Outcome:
     for name, each in medians.items():
         mark = "" if math.isinf(MARKS[name]) else MARKS[name]
         print(f"  {name:<24} {each['microseconds']:>11.3f} {each['ratio']:>19.3f} {mark:>8}")
-
-    def seconds(n_jobs: int) -> float:
-        began = perf_counter()
-        nsb.simulate(WORLD, "beta-swts", runs=40, n_jobs=n_jobs)
-        return perf_counter() - began
-
-    ratio = statistics.median(seconds(1) / seconds(2) for _ in range(5))
+    one, two = (partial(nsb.simulate, WORLD, "beta-swts", runs=40, n_jobs=n_jobs) for n_jobs in (1, 2))
+    ratio = statistics.median(seconds_of(one) / seconds_of(two) for _ in range(5))
     print(f"  two threads are {ratio:.2f} × as fast as one (at least {THREADS_MARK})")
     within = ratio >= THREADS_MARK and all(each["ratio"] <= MARKS[name] for name, each in medians.items())
     return Outcome(within, {"agents": medians, "two_threads": ratio})
