@@ -32,8 +32,9 @@ import time
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import repeat
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, NoReturn
@@ -42,6 +43,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SELECTIONS = Path(__file__).with_suffix(".toml")
 LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "results", "build", "*.egg-info")
 PATIENCE, LEAST = 5.0, 60.0  # a trial may take this many times as long as without a change, and this many seconds
+LONGEST = 1_800.0  # seconds that tests may take without a change
 OPTIONS = ("-x", "-p", "no:cacheprovider", "-p", "no:playwright", "--tb=no", "-W", "ignore:Module already imported")
 PASSED, NO_TESTS = 0, 5  # what pytest returns; anything else is a failure, or code that cannot even be imported
 SLOW = ("pytest", "numba.extending", "scipy.stats", "gymnasium.vector", "gymnasium.wrappers", "hypothesis.strategies")
@@ -111,8 +113,7 @@ def asked_again(file: Path, root: Path) -> list[Mutant]:
 # Mutants.
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(NamedTuple):
     """A module with one change.
 
     Attributes:
@@ -266,27 +267,24 @@ class Place:
     Attributes:
         folder: where the copy is made.
         python: the interpreter that runs the tests.
-        limits: the seconds that the tests of a file may take.
+        limit: the seconds that the tests of a mutant may take.
         servers: the processes that run them, with the compiler or without.
     """
 
     folder: Path
     python: Path
-    limits: dict[str, float] = field(default_factory=dict)
+    limit: float = math.inf
     servers: dict[bool, subprocess.Popen[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tree, self.cache, self.kept = (self.folder / name for name in ("tree", "numba", "numba-kept"))
 
-    def fill(self, root: Path) -> None:
-        """Copy the project, without what was built, installed or computed in it."""
-        shutil.copytree(root, self.tree, symlinks=True, ignore=LEFT_BEHIND)
-
-    def warm_up(self, path: Path, chosen: Selection) -> Outcome:
+    def warm_up(self, chosen: Selection) -> Outcome:
         """Run the tests without any change: they must pass, and what they compile is kept for the trials."""
-        passed = self._run(chosen, 1_800.0)
+        self.limit = LONGEST
+        passed = self._run(chosen)
         if passed.how == "survived":
-            self.limits[str(path)] = max(LEAST, PATIENCE * passed.seconds)
+            self.limit = max(LEAST, PATIENCE * passed.seconds)
             shutil.rmtree(self.kept, ignore_errors=True)
             if self.cache.exists():
                 shutil.copytree(self.cache, self.kept)
@@ -299,15 +297,15 @@ class Place:
         shutil.copy2(file, untouched)
         try:
             file.write_text(mutant.source, encoding="utf-8")
-            return self._run(chosen, self.limits[str(mutant.path)])
+            return self._run(chosen)
         finally:
             untouched.replace(file)  # with the time of the original, by which Python and numba know what they have read
             shutil.rmtree(self.cache, ignore_errors=True)  # what a mutant compiled must not serve the next one
             if self.kept.exists():
                 shutil.copytree(self.kept, self.cache)
 
-    def _run(self, chosen: Selection, limit: float) -> Outcome:
-        log = self.folder / "log"
+    def _run(self, chosen: Selection) -> Outcome:
+        log, limit = self.folder / "log", self.limit
         order = {"arguments": [*OPTIONS, *chosen.tests], "folder": str(self.tree), "seconds": limit, "log": str(log)}
         began = time.perf_counter()
         returned = self._ask(chosen.compiled, json.dumps(order))
@@ -354,15 +352,15 @@ def tried(chosen: list[Mutant], places: list[Place], root: Path) -> list[dict[st
         finally:
             free.put(place)
         print(f"{outcome.how:8} {mutant.path}:{mutant.line} {mutant.change}  {outcome.by}", flush=True)
-        return {key: str(value) for key, value in asdict(mutant).items() if key != "source"} | outcome._asdict()
+        return {key: str(value) for key, value in mutant._asdict().items() if key != "source"} | outcome._asdict()
 
     with ThreadPoolExecutor(len(places)) as pool:
-        list(pool.map(lambda place: place.fill(root), places))
         for place in places:
+            shutil.copytree(root, place.tree, symlinks=True, ignore=LEFT_BEHIND)
             free.put(place)
         for path in dict.fromkeys(mutant.path for mutant in chosen):
             selection = selection_for(path)
-            for place, before in zip(places, pool.map(lambda p: p.warm_up(path, selection), places), strict=True):  # noqa: B023
+            for place, before in zip(places, pool.map(Place.warm_up, places, repeat(selection)), strict=False):
                 if before.how != "survived":
                     raise SystemExit(f"{path}: its tests fail without any change, in {place.folder}: {before.by}")
             rows += pool.map(one, [mutant for mutant in chosen if mutant.path == path])

@@ -172,6 +172,7 @@ def agents_of_world(figures: Figures, world: str) -> Rows:
             cost = f"{steps:,.0f} steps, {seconds:,.0f} s each"
         else:
             mark, words = "*" * (row["agent"] in REFERENCES), {key: row["learning"][key]["learning"] for key in words}
+            words = {key: "undecided" if word == "open" else word for key, word in words.items()}
             name = f"{mark}{_title(row)}{mark}"
             cost = f"{row['steps']:,} steps, {row['seconds']:,.0f} s" if row["steps"] else cost
         ends = {} if trained else {"low": row["regret"] - error_reach(row), "high": row["regret"] + error_reach(row)}

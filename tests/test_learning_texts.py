@@ -71,7 +71,7 @@ def test_the_table_has_every_agent_in_order_and_the_strongest_rival_is_no_refere
     ]  # fmt: skip
     assert rows["**PPO**"] == ("45.0 (43.0 to 47.0)", "44.0, 45.0, 46.0", "5,000 steps, 60 s each", "")
     # 1.97 standard errors: the quantile of Student's t with 199 degrees of freedom
-    assert rows["tuned `kl-ucb`"] == ("50.0 (46.1 to 53.9)", "", "2,000 steps, 3 s", "open")
+    assert rows["tuned `kl-ucb`"] == ("50.0 (46.1 to 53.9)", "", "2,000 steps, 3 s", "undecided")
     [best], [strongest], [cost] = (list(each(figures)) for each in (best_regrets, strongest_rivals, training_costs))
     assert tuple(best.values()) == ("jumps", "45 (3 / 0 / 1)", "60, `kl-ucb`", "50, tuned `kl-ucb`", "60")
     assert tuple(strongest.values()) == ("jumps", "tuned `kl-ucb`", "+5.0 (+2.0 to +8.0)")

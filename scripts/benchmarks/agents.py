@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import statistics
-import subprocess
-import sys
 from functools import partial
 from time import thread_time
 from types import FunctionType
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from benchmarks._common import Outcome, interleaved, seconds_of
+from benchmarks.endurance import long_run
 from numba import njit
 
 import ns_mab_gym as nsb
@@ -119,12 +118,6 @@ def agents() -> Outcome:
 
 GROWING = ("beta-swts", "gamma-swgts", "sw-ucb", "kl-ucb")
 LONGEST, MEMORY_MARK = 10_000_000, 1.5
-LONG_RUN = f"""
-import resource, ns_mab_gym as nsb
-world = nsb.worlds.Abrupt(horizon={LONGEST})
-run = nsb.simulate(world, "beta-swts", runs=1, n_jobs=1)
-print(run.seconds / {LONGEST}, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
-"""
 
 
 def nanoseconds(world: nsb.worlds.World, agent: str, **parameters: float | str) -> float:
@@ -141,8 +134,8 @@ def growth() -> Outcome:
     }
     sizes = (10_000, 100_000, 1_000_000)
     horizons = {str(t): nanoseconds(nsb.worlds.Abrupt(horizon=t), "beta-swts") for t in sizes}
-    per_step, gigabytes = map(float, subprocess.check_output([sys.executable, "-c", LONG_RUN], text=True).split())
-    horizons[str(LONGEST)] = per_step * 1e9
+    longest = long_run(LONGEST)
+    horizons[str(LONGEST)], gigabytes = longest["microseconds"] * 1e3, longest["process"] * 1e6 / 2**30
     world = nsb.worlds.Abrupt(horizon=100_000)
     windows = {str(w): nanoseconds(world, "beta-swts", window=w) for w in (500, 5_000, 50_000)}
     tables = {f"{agent}, Smooth world, T = 20,000, by K": costs for agent, costs in by_arms.items()}

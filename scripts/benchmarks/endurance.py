@@ -154,15 +154,16 @@ peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 nsb.simulate(nsb.worlds.Abrupt(horizon=100), "{AGENT}", runs=1, n_jobs=1)  # loads the compiled loop
 before = peak()
 run = nsb.simulate(nsb.worlds.Abrupt(horizon=int(sys.argv[1])), "{AGENT}", runs=1, n_jobs=1)
-print(run.seconds / run.steps, peak() - before)
+print(run.seconds / run.steps, peak() - before, peak())
 """
 
 
 def long_run(horizon: int) -> dict[str, float]:
-    """Microseconds per step, and the bytes that a run adds to the memory of a new process."""
+    """Microseconds per step, and the megabytes that a run adds to a new process, of its means, and of the process."""
     said = subprocess.check_output([sys.executable, "-c", LONG_RUN, str(horizon)], text=True)
-    seconds, added = map(float, said.split())
-    return {"microseconds": seconds * 1e6, "megabytes": added / 1e6, "means": 8e-6 * horizon * ARMS}
+    seconds, added, peak = map(float, said.split())
+    sizes = {"megabytes": added / 1e6, "means": 8e-6 * horizon * ARMS, "process": peak / 1e6}
+    return {"microseconds": seconds * 1e6, **sizes}
 
 
 def errors_of(agent: str, horizon: int) -> dict[str, Any]:
