@@ -16,7 +16,7 @@ import sys
 import quoted
 
 BENCHMARKS = {
-    "agents": ("agents", "growth", "flat", "arm_check"),
+    "agents": ("agents", "growth", "flat"),
     "choosing": ("advice", "tuning"),
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),

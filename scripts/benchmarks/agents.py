@@ -1,23 +1,17 @@
-"""Costs of a step: every agent against a floor of draws, by the size of a run, and with the check of arms."""
+"""Costs of a step: every agent against a floor of draws, and by the size of a run."""
 
 from __future__ import annotations
 
-import inspect
 import math
 import statistics
 from functools import partial
-from time import thread_time
-from types import FunctionType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks._common import Outcome, interleaved, seconds_of
+from benchmarks._common import Outcome, seconds_of
 from benchmarks.endurance import long_run
-from numba import njit
 
 import ns_mab_gym as nsb
-from ns_mab_gym.play import loop
 
 WORLD = "NSBandit-Abrupt-v0"
 HORIZON, ARMS, REPEATS = 50_000, 10, 9
@@ -164,56 +158,3 @@ def flat() -> Outcome:
         ratios[name] = long / short
         print(f"    {name:<20} {short:8,.0f} {long:8,.0f}  × {ratios[name]:.2f} (at most {FLAT_MARK:g})", flush=True)
     return Outcome(max(ratios.values()) <= FLAT_MARK, {"ratios": ratios})
-
-
-CHECK = """        if not 0 <= chosen < n_arms or int(chosen) != chosen:
-            return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
-"""
-FAST = ("random", "sw-ucb", "gamma-swgts", "ucb1", "beta-swts", "exp3")  # in which a round takes the least time
-CHECK_REPEATS, CHECK_MARK = 101, 1.02
-
-
-def made(source: str) -> Any:
-    """The compiled loop of this source, for agents on binary rewards."""
-    scope = vars(loop) | {"QUANTILES": False}
-    exec(source, scope)
-    return njit(nogil=True)(FunctionType(scope["_play"].__code__, scope, "played"))
-
-
-def seconds_in(one: Any, name: str) -> float:
-    """The time that one run of an agent takes in a loop, of the processor: other load on the machine does not count."""
-    spent = 0.0
-
-    def timed(*arguments: Any) -> Any:
-        nonlocal spent
-        began = thread_time()
-        played = one(*arguments)
-        spent = thread_time() - began
-        return played
-
-    usual = loop.loop_for
-    loop.loop_for = lambda *_: timed
-    try:
-        nsb.simulate(WORLD, name, runs=1, n_jobs=1)
-    finally:
-        loop.loop_for = usual
-    return spent
-
-
-def arm_check() -> Outcome:
-    """Print the cost of looking at every arm that a rule chooses, for agents whose rounds are short: at most 2 %.
-
-    The same loop is made twice, from its own source, with the check and without it, and both are timed in turns.
-    """
-    source = inspect.getsource(loop._play)
-    assert source.count(CHECK) == 1
-    ratios = {}
-    print(f"arm check: {WORLD}, medians of {CHECK_REPEATS}")
-    for name in FAST:
-        checked, unchecked = made(source), made(source.replace(CHECK, ""))
-        timed = partial(seconds_in, checked, name), partial(seconds_in, unchecked, name)
-        ratios[name] = interleaved(*timed, CHECK_REPEATS).ratio
-        print(f"  {name:<24} × {ratios[name]:.4f}", flush=True)
-    middle = statistics.median(ratios.values())
-    print(f"  median × {middle:.4f} (at most {CHECK_MARK:g})")
-    return Outcome(middle <= CHECK_MARK, {"arm_check": ratios})
