@@ -230,11 +230,9 @@ def picture(figures: Mapping[str, Any]) -> Figure:
             for row in found["models"]
         ]
         worlds[world] += map(of_rival, found["rivals"])
-    heading = (
-        f"Regret of learnt and of designed agents on random worlds, K = {figures['arms']}, "
-        f"T = {figures['horizon']:,}, mean of {figures['runs']} held-out runs"
-    )
-    return learning.learned_regrets_figure(worlds, heading)
+    heading = "Regret of learnt and of designed agents on random worlds, "
+    size = "K = {arms}, T = {horizon:,}, mean of {runs} held-out runs".format_map(figures)
+    return learning.learned_regrets_figure(worlds, heading + size)
 
 
 if __name__ == "__main__":

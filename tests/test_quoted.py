@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import re
@@ -21,6 +22,7 @@ from ns_mab_gym.cli.entry import COMMANDS
 from ns_mab_gym.cli.lists import CITATION
 from ns_mab_gym.envs import ENV_IDS
 from ns_mab_gym.paper.sentences import CLAIMS
+from ns_mab_gym.paper.study import study
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FIGURES = json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8"))
@@ -150,6 +152,25 @@ def test_every_benchmark_has_figures_in_the_file(quoted: Any) -> None:
     assert files == benchmark.BENCHMARKS.keys()
     assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
     assert {f"`{name}`" for name in FIGURES["agents"]["figures"]["agents"]} >= PAPER["regret"]["Abrupt"].keys()
+
+
+def test_the_figures_of_the_paper_are_read_from_its_folder(quoted: Any, tmp_path: Path) -> None:
+    """Each agent of the study has its number as its regret."""
+    verdict = {"verdict": "holds", "readings": [{"verdict": "undecided"}], "depends_on": ["KL-UCB"]}
+    claim = {"world": "Abrupt", "claim": "TS first", "said_of": "", "instead": "", "more_runs": {"runs": 9, **verdict}}
+    (tmp_path / "claims.json").write_text(json.dumps([claim | verdict]))
+    labels = sorted({agent.label for each in study(zoo=True).experiments for agent in each.agents})
+    with (tmp_path / "summary.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["world", "agent", "runs", "final_regret", "se"])
+        rows.writerows(["Abrupt", label, 50, number, 0.5] for number, label in enumerate(labels))
+    found = quoted.paper_figures(tmp_path)
+    kept = {"verdict": "holds", "headline": "undecided", "depends_on": ["KL-UCB"]}
+    assert found["claims"] == {"Abrupt": {"TS first": {"said_of": "", **kept, "more_runs": {"runs": 9, **kept}}}}
+    assert found["regret"]["Abrupt"]["`beta-swts`"] == [labels.index("Beta-SWTS"), 0.5]
+    for part in ("regret", "sensitivity"):
+        assert found[part]["Abrupt"].keys() == PAPER[part]["Abrupt"].keys()
+    assert found["zoo"].keys() == PAPER["zoo"].keys()
 
 
 def test_the_verdicts_are_on_the_claims_that_there_are() -> None:

@@ -61,14 +61,10 @@ class Redrawn(nsb.worlds.World):
     """Uniform means, each of which is drawn anew with probability ``rate`` in every round."""
 
     random: ClassVar[bool] = True
+    n_arms: ClassVar[int] = ARMS
 
     horizon: int = ROUNDS
     rate: float = 0.001
-
-    @property
-    def n_arms(self) -> int:
-        """K, the number of arms."""
-        return ARMS
 
     def _means(self, rng: np.random.Generator) -> np.ndarray:
         drawn = rng.random((self.horizon, ARMS))
