@@ -13,10 +13,10 @@ import argparse
 import importlib
 import sys
 
-import quoting
+import quoted
 
 BENCHMARKS = {
-    "agents": ("agents", "growth", "flat", "arm_check"),
+    "agents": ("agents", "growth", "flat"),
     "choosing": ("advice", "tuning"),
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
@@ -43,8 +43,8 @@ def main() -> int:
         outcome = getattr(importlib.import_module(f"benchmarks.{MODULES[name]}"), name)()
         within &= bool(outcome.within)
         if options.write and outcome.figures:  # at once, so that a later failure loses none
-            quoting.put(name, f"python scripts/benchmark.py {name} --write", outcome.figures)
-            quoting.rewrite()
+            quoted.put(name, f"python scripts/benchmark.py {name} --write", outcome.figures)
+            quoted.rewrite()
     return 0 if within else 1
 
 

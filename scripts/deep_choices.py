@@ -7,7 +7,7 @@ python scripts/deep_choices.py --jobs 2 --write    # and put the figures into do
 
 from __future__ import annotations
 
-from deep_table import FEW, WORLDS, Size, measure_and_write, study_parser
+from deep_table import FEW, WORLDS, Size, measure_and_write
 
 from ns_mab_gym.cli.parser import leave
 from ns_mab_gym.rl.training import Training
@@ -35,5 +35,4 @@ WHOLE = Size(VARIANTS, 1_000, 200, 200, (0, 1), ("kl-ucb",), zoo=(), families=FA
 QUICK = Size(TINY, 50, 5, 20, (0, 1), ("kl-ucb",), zoo=(), families=FAMILIES)
 
 if __name__ == "__main__":
-    given = study_parser("deep_choices.py", __doc__ or "")
-    leave(measure_and_write(given, "deep-choices", "results/choices", WHOLE, QUICK))
+    leave(measure_and_write("deep-choices", __doc__ or "", "results/choices", WHOLE, QUICK))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -21,42 +20,23 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import quoting
+import quoted
 import torch
 from matplotlib.figure import Figure
 from plain_index import SPACE, PlainIndex
 from quoted_rows import REFERENCES, TWIN, error_reach
 
 from ns_mab_gym.cli.parser import Parser, closing, jobs, leave, path
-from ns_mab_gym.deep.comparison import (
-    TUNING_SEED,
-    Rival,
-    cases_of,
-    compare_algorithms,
-    rivals_of,
-    strongest,
-    training_env,
-    tuned,
-    zoo_race,
-)
+from ns_mab_gym.deep import comparison
 from ns_mab_gym.deep.folder import SeedFolder, TrainingFolder, train_side_by_side
-from ns_mab_gym.figures.learning import (
-    MODEL,
-    REFERENCE,
-    RIVAL,
-    TUNED,
-    FinalRegret,
-    learned_regrets_figure,
-)
+from ns_mab_gym.figures import learning
 from ns_mab_gym.figures.style import save_as
-from ns_mab_gym.files import write_atomically
+from ns_mab_gym.files import file_name, write_atomically
 from ns_mab_gym.rl.training import EVERY, Trained, Training
 from ns_mab_gym.specs import WorldSpec
 from ns_mab_gym.studies.tables import json_text
 from ns_mab_gym.tuning.search import SPACES
 from ns_mab_gym.tuning.tune import tune
-
-__all__ = ["FEW", "WORLDS", "Size", "measure_and_write", "study_parser"]
 
 PICTURE = "deep-table.png"
 STRONGEST = 2  # of the zoo, beside those that always play
@@ -126,18 +106,22 @@ FEW_AGENTS = ("kl-ucb", "sw-ucb", "random", "oracle-restart")
 QUICK = Size(SHORT, 50, 5, 20, (0, 1), FEW_AGENTS, race_runs=20, zoo=("d-ucb", "ucb1", "beta-swts"))
 
 
-def study_parser(command: str, description: str) -> Parser:
-    """The parser of the options of a study."""
+def measure_and_write(section: str, description: str, usual: str, whole: Size, quick: Size) -> int:
+    """Train and compare what the command line asks for, then write the figures; returns the exit code.
+
+    Args:
+        section: its name in ``docs/figures.json``, and, with an underscore, that of the script.
+        description: of the command.
+        usual: the folder of results, if the command line names none.
+        whole: what is measured.
+        quick: what is measured with ``--quick``.
+    """
+    command = f"{section.replace('-', '_')}.py"
     parser = Parser(command, description, ("--jobs 2", "--quick --jobs 2"))
     parser.add_argument("--out", type=path, help="folder of results")
     parser.add_argument("--jobs", type=jobs, default=1, help="models that are trained at once (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="tiny numbers, to see that it works")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/, and write the pages")
-    return parser
-
-
-def measure_and_write(parser: Parser, section: str, usual: str, whole: Size, quick: Size) -> int:
-    """Train and compare what the options ask for, then write the figures; returns the exit code."""
 
     def lines(options: argparse.Namespace) -> Iterator[str]:
         if options.quick and options.write:
@@ -146,14 +130,12 @@ def measure_and_write(parser: Parser, section: str, usual: str, whole: Size, qui
         figures = yield from measured(quick if options.quick else whole, out, options.jobs)
         for world, found in figures["worlds"].items():
             yield from (f"{world}, {row['agent']}: {row['regret']:.1f}" for row in found["models"])
-        folders = [out] if section == "deep-table" else []
+        folders = [out]
         if options.write:
-            quoting.put(
-                section, f"python scripts/{section.replace('-', '_')}.py --jobs {options.jobs} --write", figures
-            )
-            folders += [quoting.ROOT / "docs"] if folders else []
-            yield from (f"written: {page}" for page in quoting.rewrite())
-        for folder in folders:
+            quoted.put(section, f"python scripts/{command} --jobs {options.jobs} --write", figures)
+            folders.append(quoted.ROOT / "docs")
+            yield from (f"written: {page}" for page in quoted.rewrite())
+        for folder in folders if section == "deep-table" else ():
             save_as(picture(figures), folder / PICTURE)
             yield f"{folder / PICTURE} shows all of them"
 
@@ -181,8 +163,8 @@ def trained(size: Size, out: Path, jobs: int) -> Iterator[tuple[Name, Trained]]:
         folders: dict[tuple[str, str], TrainingFolder] = {}
         models: dict[Name, SeedFolder] = {}
         for algorithm, world, seed in product(size.algorithms, size.worlds, size.seeds):
-            pair, place = (world, algorithm), out / file_name(world) / file_name(algorithm)
-            if pair not in folders:
+            if (pair := (world, algorithm)) not in folders:
+                place = folder_of(out, world) / file_name(algorithm.lower(), instead="model", keep="")
                 folders[pair] = TrainingFolder(place, size.training(world, algorithm))
                 leaving.callback(folders[pair].close)
             models[world, algorithm, seed] = folders[pair].of_seed(seed)
@@ -198,67 +180,60 @@ def compared(size: Size, out: Path, models: Mapping[Name, Trained]) -> Generator
     tuned, and the plain index.
     """
     races, seconds, worlds = {}, {}, {}
+    trainings = {world: size.training(world) for world in size.worlds}
+    envs = {world: comparison.training_env(training) for world, training in trainings.items()}
     for world, entry in size.worlds.items():
         began = time.perf_counter()
-        races[world] = zoo_race(entry, training_env(size.training(world)), size.race_runs, size.zoo)
+        races[world] = comparison.zoo_race(entry, envs[world], size.race_runs, size.zoo)
         seconds[world] = time.perf_counter() - began
         yield f"{world}: the zoo raced in {seconds[world]:,.0f} s"
-    best = (name for race in races.values() for name in strongest(race, STRONGEST))
+    best = (name for race in races.values() for name in comparison.strongest(race, STRONGEST))
     names = list(dict.fromkeys([*size.rivals, *best]))
     for world, entry in size.worlds.items():
-        began, training = time.perf_counter(), size.training(world)
-        env = training_env(training)
-        plain = tune(env, PlainIndex, space=SPACE, runs=size.tuning_runs, seed=TUNING_SEED)
+        began = time.perf_counter()
+        plain = tune(envs[world], PlainIndex, space=SPACE, runs=size.tuning_runs, seed=comparison.TUNING_SEED)
         spent = plain.spent.runs * size.horizon, plain.spent.seconds
-        rivals = [
-            *tuned(rivals_of(entry, names)[0], env, size.tuning_runs),
-            Rival(f"plain index{TWIN}", PlainIndex, plain.parameters, *spent),
-        ]
+        rivals = comparison.tuned(comparison.rivals_of(entry, names)[0], envs[world], size.tuning_runs)
+        rivals = [*rivals, comparison.Rival(f"plain index{TWIN}", PlainIndex, plain.parameters, *spent)]
         of_world = {name: {seed: models[world, name, seed] for seed in size.seeds} for name in size.algorithms}
         words = ",".join(f"{key}={value}" for key, value in entry.kwargs.items() if key != "world")
         worlds[world] = found = {
             "world": f"{entry.kwargs['world']}:{words}",
             "race": [placed._asdict() for placed in races[world]],
-            **compare_algorithms(cases_of(training)[0], of_world, rivals, size.runs),
+            **comparison.compare_algorithms(comparison.cases_of(trainings[world])[0], of_world, rivals, size.runs),
             "race_seconds": seconds[world],
             "seconds": time.perf_counter() - began,
         }
-        write_atomically(out / file_name(world) / "numbers.json", f"{json_text(found, indent=2)}\n".encode())
+        write_atomically(folder_of(out, world) / "numbers.json", f"{json_text(found, indent=2)}\n".encode())
         yield f"{world}: tuned and played in {found['seconds']:,.0f} s"
     return worlds
 
 
-def file_name(label: str) -> str:
-    """A label as the name of a folder.
-
-    >>> file_name("PPO, a rate of 0.001")
-    'ppo-a-rate-of-0-001'
-    """
-    return "-".join(re.findall(r"[a-z0-9]+", label.lower()))
+def folder_of(out: Path, world: str) -> Path:
+    """The folder of the models of a world."""
+    return out / file_name(world.lower(), instead="world", keep="")
 
 
 def picture(figures: Mapping[str, Any]) -> Figure:
     """The final regrets of all agents, world by world."""
 
-    def of_rival(row: Mapping[str, Any]) -> FinalRegret:
+    def of_rival(row: Mapping[str, Any]) -> learning.FinalRegret:
         label, reach = row["agent"].removesuffix(TWIN), error_reach(row)
-        kind = REFERENCE if label in REFERENCES else TUNED if label != row["agent"] else RIVAL
-        return FinalRegret(label, kind, row["regret"], row["regret"] - reach, row["regret"] + reach)
+        kind = learning.TUNED if label != row["agent"] else learning.RIVAL
+        kind = learning.REFERENCE if label in REFERENCES else kind
+        return learning.FinalRegret(label, kind, row["regret"], row["regret"] - reach, row["regret"] + reach)
 
     worlds = {}
     for world, found in figures["worlds"].items():
         worlds[world] = [
-            FinalRegret(row["agent"], MODEL, row["regret"], row["low"], row["high"], row["by_seed"])
+            learning.FinalRegret(row["agent"], learning.MODEL, row["regret"], row["low"], row["high"], row["by_seed"])
             for row in found["models"]
         ]
         worlds[world] += map(of_rival, found["rivals"])
-    heading = (
-        f"Regret of learnt and of designed agents on random worlds, K = {figures['arms']}, "
-        f"T = {figures['horizon']:,}, mean of {figures['runs']} held-out runs"
-    )
-    return learned_regrets_figure(worlds, heading)
+    heading = "Regret of learnt and of designed agents on random worlds, "
+    size = "K = {arms}, T = {horizon:,}, mean of {runs} held-out runs".format_map(figures)
+    return learning.learned_regrets_figure(worlds, heading + size)
 
 
 if __name__ == "__main__":
-    given = study_parser("deep_table.py", __doc__ or "")
-    leave(measure_and_write(given, "deep-table", "results/deep", WHOLE, QUICK))
+    leave(measure_and_write("deep-table", __doc__ or "", "results/deep", WHOLE, QUICK))

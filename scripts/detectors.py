@@ -27,19 +27,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from scipy.optimize import brentq
+from scipy.special import rel_entr
 
 from ns_mab_gym.agents.core.kernel import forget, watch
 from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.agents.detecting import DETECTORS
+from ns_mab_gym.means import Floats
 
 HORIZON, ARMS, RUNS = 20_000, 10, 200
 BEFORE, OLD, NEW = 2_000, 0.9, 0.1
 KNOWN = Knowledge(horizon=HORIZON, n_arms=ARMS, breakpoints=1)
-Floats = npt.NDArray[np.float64]
 
 
 class Measured(NamedTuple):
-    """What a detector did in all runs."""
+    """False alarms and delays of a detector in all runs."""
 
     alarms: float  # per run, on samples that stand still
     share: float  # of the runs with any
@@ -49,7 +51,7 @@ class Measured(NamedTuple):
 
 @njit
 def alarms_of(state: Any, rewards: Floats) -> npt.NDArray[np.int64]:
-    """After which samples of one arm alarms are sounded; the arm is forgotten after each."""
+    """The numbers of samples of one arm after which an alarm is sounded; the arm is forgotten after each."""
     found = np.zeros(rewards.size, np.int64)
     n = 0
     for t in range(rewards.size):
@@ -75,11 +77,12 @@ def measured(detector: Any, runs: int = RUNS, seed: int = 0) -> Measured:
 
 
 def promised(name: str, detector: Any) -> tuple[str, str]:
-    """What theory says about false alarms, and about the delay."""
+    """Theory's words about false alarms, and about the delay."""
     gap = OLD - NEW
     if name == "glr":
         beta = math.log(detector.factor * BEFORE**1.5 / detector.delta)
-        return f"share ≤ {detector.delta:.4f}", f"{beta / divergence(NEW, OLD):.1f} + up to {detector.every}"
+        divergence = rel_entr(NEW, OLD) + rel_entr(1 - NEW, 1 - OLD)  # d(0.1, 0.9)
+        return f"share ≤ {detector.delta:.4f}", f"{beta / divergence:.1f} + up to {detector.every}"
     if name in ("cusum", "page-hinkley"):
         expected = 2 * HORIZON * math.exp(-cramer_root(detector.epsilon) * detector.threshold)
         return f"≤ {expected:.3g} a run", f"{detector.threshold / (gap - detector.epsilon):.1f}"
@@ -92,18 +95,9 @@ def promised(name: str, detector: Any) -> tuple[str, str]:
     return f"share ≤ {share:.1e}", f"{least:.1f} + up to {detector.every}"
 
 
-def divergence(p: float, q: float) -> float:
-    """d(p, q) between Bernoulli laws."""
-    return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
-
-
 def cramer_root(epsilon: float) -> float:
-    """The C > 0 with E e^(C(x − ½ − ε)) = 1 for x ~ Bernoulli(½), which is cosh(C/2) = e^(Cε), by bisection."""
-    low, high = 1e-9, 100.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if math.log(math.cosh(middle / 2)) < middle * epsilon else (low, middle)
-    return low
+    """The C > 0 with E e^(C(x − ½ − ε)) = 1 for x ~ Bernoulli(½), which is cosh(C/2) = e^(Cε)."""
+    return float(brentq(lambda c: math.log(math.cosh(c / 2)) - c * epsilon, 1e-9, 100.0))
 
 
 def main() -> None:
@@ -111,8 +105,7 @@ def main() -> None:
     print(f"{'detector':<13} {'false alarms a run':>18} {'share of runs':>13} {'theory':<17} {'delay':>14}  theory")
     for name, kind in DETECTORS.items():
         detector = kind(**kind.tune(KNOWN, {}))
-        found = measured(detector)
-        alarms, delay = promised(name, detector)
+        found, (alarms, delay) = measured(detector), promised(name, detector)
         print(
             f"{name:<13} {found.alarms:>18.3f} {found.share:>13.3f} {alarms:<17} "
             f"{found.delay:>8.1f} ± {found.error:<4.1f} {delay}"

@@ -8,11 +8,15 @@ python -m venv /tmp/cosmic-ray; /tmp/cosmic-ray/bin/pip install cosmic-ray
 The project's own environment runs the tests, on copies in a temporary folder: the checkout is never touched. The tests
 of each file are in a table, ``scripts/mutation.toml``. ``--sample`` draws some mutants of each file, always the same
 ones for a seed; the share that survives then has a standard error, which is printed.
+
+Operators, numbers, conditions and loops are changed by cosmic-ray; this script adds statements left out, and leaves out
+changes that no test should notice: those of annotations, error messages, type-checking imports and compiler hints.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import json
 import math
@@ -26,22 +30,39 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import repeat
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, NoReturn
-
-from mutants import Mutant, mutants_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SELECTIONS = Path(__file__).with_suffix(".toml")
 LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "results", "build", "*.egg-info")
 PATIENCE, LEAST = 5.0, 60.0  # a trial may take this many times as long as without a change, and this many seconds
+LONGEST = 1_800.0  # seconds that tests may take without a change
 OPTIONS = ("-x", "-p", "no:cacheprovider", "-p", "no:playwright", "--tb=no", "-W", "ignore:Module already imported")
 PASSED, NO_TESTS = 0, 5  # what pytest returns; anything else is a failure, or code that cannot even be imported
 SLOW = ("pytest", "numba.extending", "scipy.stats", "gymnasium.vector", "gymnasium.wrappers", "hypothesis.strategies")
+# One or two replacements for each operator: the others (a shift for a sum, say) fail in any test that runs the line.
+BINARY = {"Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "FloorDiv_Mul", "Mod_Mul", "Pow_Mul", "BitOr_BitAnd",
+          "BitAnd_BitOr", "RShift_LShift", "LShift_RShift"}  # fmt: skip
+COMPARISONS = {"Lt_LtE", "Lt_GtE", "LtE_Lt", "LtE_Gt", "Gt_GtE", "Gt_LtE", "GtE_Gt", "GtE_Lt", "Eq_NotEq", "NotEq_Eq",
+               "Is_IsNot", "IsNot_Is", "In_NotIn", "NotIn_In"}  # fmt: skip
+OTHERS = {"ReplaceUnaryOperator_Delete_USub", "ReplaceUnaryOperator_Delete_Not", "AddNot", "ReplaceTrueWithFalse",
+          "ReplaceFalseWithTrue", "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue",
+          "ReplaceContinueWithBreak", "NumberReplacer", "ZeroIterationForLoop"}  # fmt: skip
+KINDS = (
+    {f"ReplaceBinaryOperator_{pair}" for pair in BINARY}
+    | {f"ReplaceComparisonOperator_{pair}" for pair in COMPARISONS}
+    | OTHERS
+)
+COMPILER_HINTS = {"register_jitable", "helper", "inlined", "njit", "overload", "lru_cache"}
+
+Position = tuple[int, int]  # a line, counted from 1, and a column, counted in characters from 0
 
 
 def main() -> int:
@@ -89,6 +110,129 @@ def asked_again(file: Path, root: Path) -> list[Mutant]:
     return [mutant for mutant in mutants if (str(mutant.path), mutant.kind, mutant.change) in wanted]
 
 
+# Mutants.
+
+
+class Mutant(NamedTuple):
+    """A module with one change.
+
+    Attributes:
+        path: the module's file.
+        line: where the change is, counted from 1.
+        kind: what kind of change it is.
+        change: the line before and after.
+        source: the whole module after the change.
+    """
+
+    path: Path
+    line: int
+    kind: str
+    change: str
+    source: str
+
+
+def mutants_of(root: Path, path: Path) -> list[Mutant]:
+    """All mutants of a file, in the order of their kinds and places; ``path`` is relative to ``root``."""
+    source = (root / path).read_text(encoding="utf-8")
+    whole, seen = _meaning(source), set[str]()
+    found: list[Mutant] = []
+    for kind, line, mutated in (*_of_cosmic_ray(source), *_without_statements(source)):
+        meaning = _meaning(mutated)
+        if meaning is not None and meaning != whole and meaning not in seen:
+            seen.add(meaning)
+            found.append(Mutant(path, line, kind, _change(source, mutated), mutated))
+    return found
+
+
+def _meaning(source: str) -> str | None:
+    """The syntax tree as text, without comments; None if the change broke the syntax."""
+    try:
+        return ast.dump(ast.parse(source))
+    except SyntaxError:
+        return None
+
+
+def _of_cosmic_ray(source: str) -> Iterator[tuple[str, int, str]]:
+    # Imported here: neither --help nor the process that runs the tests needs cosmic-ray.
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    tree, ignored, lines = get_ast(source), _ignored(source), source.splitlines()
+    for name in sorted(operator_names()):
+        kind = name.partition("/")[2]
+        if kind not in KINDS:
+            continue
+        operator = get_operator(name)()
+        places = [start for node in ast_nodes(tree) for start, _ in operator.mutation_positions(node)]
+        for occurrence, place in enumerate(places):
+            bare_star = lines[place[0] - 1].startswith("*,", place[1])  # before keyword-only parameters: no product
+            if not bare_star and not any(start <= place < end for start, end in ignored):
+                mutated = mutate_code(source, operator, occurrence)
+                if mutated is not None:
+                    yield kind, place[0], mutated
+
+
+def _without_statements(source: str) -> Iterator[tuple[str, int, str]]:
+    """The source without one statement of a function: a call, an error raised, or a change of something that stays."""
+    lines = source.splitlines(keepends=True)
+    for function in ast.walk(ast.parse(source)):
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+            if isinstance(node, ast.stmt) and _can_be_left_out(node):
+                (first, begin), (last, end) = _span(source, node)
+                kept = [*lines[: first - 1], lines[first - 1][:begin], "pass", lines[last - 1][end:], *lines[last:]]
+                yield "LeftOut", node.lineno, "".join(kept)
+
+
+def _can_be_left_out(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assign):
+        return isinstance(node.targets[0], ast.Attribute | ast.Subscript)
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant | ast.Yield | ast.YieldFrom)
+    return isinstance(node, ast.AugAssign | ast.Raise)
+
+
+def _ignored(source: str) -> list[tuple[Position, Position]]:
+    """The parts of a source whose changes say nothing about the tests."""
+    parts: list[ast.AST | None] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Raise | ast.Assert):
+            parts.append(node)
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            parts.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef):
+            parts += [node.returns, *(each for each in node.decorator_list if _name(each) in COMPILER_HINTS)]
+        elif isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
+            parts.append(node)
+        elif isinstance(node, ast.Assign) and "|" in ast.unparse(node) and "NDArray" in ast.unparse(node):
+            parts.append(node)  # a name for a type
+    return [_span(source, part) for part in parts if part is not None]
+
+
+def _name(node: ast.expr) -> str:
+    called = node.func if isinstance(node, ast.Call) else node
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def _span(source: str, node: ast.AST) -> tuple[Position, Position]:
+    """Where a node begins and ends; the parser counts columns in bytes."""
+    lines = source.splitlines()
+
+    def place(line: int, column: int) -> Position:
+        return line, len(lines[line - 1].encode()[:column].decode())
+
+    return place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+
+def _change(source: str, mutated: str) -> str:
+    pairs = zip(source.splitlines(), mutated.splitlines(), strict=False)
+    old, new = next((one, other) for one, other in pairs if one != other)
+    return f"{old.strip()}  →  {new.strip()}"
+
+
+# Trials.
+
+
 class Selection(NamedTuple):
     """The arguments of pytest for a file, and whether the tests need numba; without it kernels run interpreted."""
 
@@ -99,7 +243,9 @@ class Selection(NamedTuple):
 def selection_for(path: Path) -> Selection:
     """The first selection of the table whose pattern fits the file; raises a ValueError if there is none."""
     package = path.parts[1] if len(path.parts) > 2 else f"test_{path.name}"
-    names = {"file": path, "package": package, "name": f"{path.stem} or {path.stem.replace('_', '-')}"}
+    listed = re.findall(rf'"([\w-]+)": "{path.stem}:', (ROOT / "agents/__init__.py").read_text(encoding="utf-8"))
+    spellings = (name.replace(*marks) for name in (path.stem, *listed) if name != "ts" for marks in ("-_", "_-"))
+    names = {"file": path, "package": package, "names": " or ".join(dict.fromkeys(spellings))}
     for row in tomllib.loads(SELECTIONS.read_text(encoding="utf-8"))["selection"]:
         if any(fnmatch(str(path), pattern) for pattern in row["files"]):
             return Selection([test.format(**names) for test in row["tests"]], row.get("compiled", False))
@@ -121,27 +267,24 @@ class Place:
     Attributes:
         folder: where the copy is made.
         python: the interpreter that runs the tests.
-        limits: the seconds that the tests of a file may take.
+        limit: the seconds that the tests of a mutant may take.
         servers: the processes that run them, with the compiler or without.
     """
 
     folder: Path
     python: Path
-    limits: dict[str, float] = field(default_factory=dict)
+    limit: float = math.inf
     servers: dict[bool, subprocess.Popen[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tree, self.cache, self.kept = (self.folder / name for name in ("tree", "numba", "numba-kept"))
 
-    def fill(self, root: Path) -> None:
-        """Copy the project, without what was built, installed or computed in it."""
-        shutil.copytree(root, self.tree, symlinks=True, ignore=LEFT_BEHIND)
-
-    def warm_up(self, path: Path, chosen: Selection) -> Outcome:
+    def warm_up(self, chosen: Selection) -> Outcome:
         """Run the tests without any change: they must pass, and what they compile is kept for the trials."""
-        passed = self._run(chosen, 1_800.0)
+        self.limit = LONGEST
+        passed = self._run(chosen)
         if passed.how == "survived":
-            self.limits[str(path)] = max(LEAST, PATIENCE * passed.seconds)
+            self.limit = max(LEAST, PATIENCE * passed.seconds)
             shutil.rmtree(self.kept, ignore_errors=True)
             if self.cache.exists():
                 shutil.copytree(self.cache, self.kept)
@@ -154,15 +297,15 @@ class Place:
         shutil.copy2(file, untouched)
         try:
             file.write_text(mutant.source, encoding="utf-8")
-            return self._run(chosen, self.limits[str(mutant.path)])
+            return self._run(chosen)
         finally:
             untouched.replace(file)  # with the time of the original, by which Python and numba know what they have read
             shutil.rmtree(self.cache, ignore_errors=True)  # what a mutant compiled must not serve the next one
             if self.kept.exists():
                 shutil.copytree(self.kept, self.cache)
 
-    def _run(self, chosen: Selection, limit: float) -> Outcome:
-        log = self.folder / "log"
+    def _run(self, chosen: Selection) -> Outcome:
+        log, limit = self.folder / "log", self.limit
         order = {"arguments": [*OPTIONS, *chosen.tests], "folder": str(self.tree), "seconds": limit, "log": str(log)}
         began = time.perf_counter()
         returned = self._ask(chosen.compiled, json.dumps(order))
@@ -209,15 +352,15 @@ def tried(chosen: list[Mutant], places: list[Place], root: Path) -> list[dict[st
         finally:
             free.put(place)
         print(f"{outcome.how:8} {mutant.path}:{mutant.line} {mutant.change}  {outcome.by}", flush=True)
-        return {key: str(value) for key, value in asdict(mutant).items() if key != "source"} | outcome._asdict()
+        return {key: str(value) for key, value in mutant._asdict().items() if key != "source"} | outcome._asdict()
 
     with ThreadPoolExecutor(len(places)) as pool:
-        list(pool.map(lambda place: place.fill(root), places))
         for place in places:
+            shutil.copytree(root, place.tree, symlinks=True, ignore=LEFT_BEHIND)
             free.put(place)
         for path in dict.fromkeys(mutant.path for mutant in chosen):
             selection = selection_for(path)
-            for place, before in zip(places, pool.map(lambda p: p.warm_up(path, selection), places), strict=True):  # noqa: B023
+            for place, before in zip(places, pool.map(Place.warm_up, places, repeat(selection)), strict=False):
                 if before.how != "survived":
                     raise SystemExit(f"{path}: its tests fail without any change, in {place.folder}: {before.by}")
             rows += pool.map(one, [mutant for mutant in chosen if mutant.path == path])

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ns_mab_gym import agents
-
-__all__ = ["SPACE", "PlainIndex"]
+from ns_mab_gym.means import Floats
 
 SPACE = {"gamma": (0.9, 0.9999, "memory"), "width": (0.02, 2.0)}
 
@@ -22,8 +21,8 @@ SPACE = {"gamma": (0.9, 0.9999, "memory"), "width": (0.02, 2.0)}
 class Faded(NamedTuple):
     """Faded counts and sums of rewards, the factor by which they fade, and the width of the bonus."""
 
-    pulls: npt.NDArray[np.float64]
-    sums: npt.NDArray[np.float64]
+    pulls: Floats
+    sums: Floats
     gamma: float
     width: float
 

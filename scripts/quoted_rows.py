@@ -6,12 +6,10 @@ Each takes the figures of all sections, by the name of the section.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scipy.stats import t as student_t
-
-__all__ = ["REFERENCES", "TWIN", "error_reach"]
 
 Figures = Mapping[str, Any]
 Rows = Iterator[Mapping[str, Any]]
@@ -24,7 +22,6 @@ VERDICTS = {  # of a sentence of the paper, and the heading of a table
 }
 REFERENCES = ("oracle-restart", "random")  # one is told when the world changes, one learns nothing: no rivals
 TWIN = ", tuned"  # the end of the label of a tuned rival
-NAMED = 2  # rivals with their names in a cell; the others are counted
 FIRST = 5  # agents of a race with their names
 MEAN = "{0:,.0f} ± {1:,.0f}"  # a mean with its standard error
 
@@ -113,38 +110,24 @@ def _title(row: Row) -> str:
 
 
 def best_regrets(figures: Figures) -> Rows:
-    """The regrets of models on each world, of the best rivals, and of KL-UCB."""
+    """The regrets of models on each world, of the best rivals, and of KL-UCB.
+
+    Beside the regret of a model stands the number of rivals with more regret, with less, and undecided.
+    """
     for world, found, rivals in _worlds(figures):
         best = [next(row for row in rivals if row["agent"].endswith(TWIN) == tuned) for tuned in (False, True)]
         kl_ucb = next(row for row in rivals if row["agent"] == "kl-ucb")
+        cells = {}
+        for row in found["models"]:
+            counts = Counter(rival["learning"][row["agent"]]["learning"] for rival in rivals)
+            cells[row["agent"]] = f"{row['regret']:,.0f} ({counts['wins']} / {counts['loses']} / {counts['open']})"
         yield {
-            "{arms} arms, T = {horizon:,}".format(**figures["deep-table"]): world,
-            **{row["agent"]: f"{row['regret']:,.0f}" for row in found["models"]},
+            "{arms} arms, T = {horizon:,}, {rivals} rivals".format(**figures["deep-table"], rivals=len(rivals)): world,
+            **cells,
             "best untuned rival": f"{best[0]['regret']:,.0f}, {_title(best[0])}",
             "best tuned rival": f"{best[1]['regret']:,.0f}, {_title(best[1])}",
             "`kl-ucb`": f"{kl_ucb['regret']:,.0f}",
         }
-
-
-def outcomes(figures: Figures) -> Rows:
-    """The rivals than which each algorithm has less or more regret on each world, and those that are undecided."""
-    for algorithm in next(_worlds(figures))[2][0]["learning"]:
-        for world, _, rivals in _worlds(figures):
-            named = {word: [_title(row) for row in rivals if row["learning"][algorithm]["learning"] == word]
-                     for word in ("wins", "loses", "open")}  # fmt: skip
-            yield {
-                "model": algorithm,
-                "world": world,
-                "less regret than": f"{len(named['wins'])} of {len(rivals)} rivals",
-                "more regret than": _some(named["loses"]),
-                "undecided": _some(named["open"]),
-            }
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names, and the number of the others."""
-    left = len(names) - NAMED
-    return ", ".join([*names[:NAMED], *([f"{left} more"] if left > 0 else [])]) or "none"
 
 
 def training_costs(figures: Figures) -> Rows:
@@ -189,6 +172,7 @@ def agents_of_world(figures: Figures, world: str) -> Rows:
             cost = f"{steps:,.0f} steps, {seconds:,.0f} s each"
         else:
             mark, words = "*" * (row["agent"] in REFERENCES), {key: row["learning"][key]["learning"] for key in words}
+            words = {key: "undecided" if word == "open" else word for key, word in words.items()}
             name = f"{mark}{_title(row)}{mark}"
             cost = f"{row['steps']:,} steps, {row['seconds']:,.0f} s" if row["steps"] else cost
         ends = {} if trained else {"low": row["regret"] - error_reach(row), "high": row["regret"] + error_reach(row)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import re
@@ -21,6 +22,7 @@ from ns_mab_gym.cli.entry import COMMANDS
 from ns_mab_gym.cli.lists import CITATION
 from ns_mab_gym.envs import ENV_IDS
 from ns_mab_gym.paper.sentences import CLAIMS
+from ns_mab_gym.paper.study import study
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FIGURES = json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8"))
@@ -80,43 +82,43 @@ def test_the_plan_of_the_house_names_every_room() -> None:
 
 
 @pytest.fixture
-def quoting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    yield importlib.import_module("quoting")
+    yield importlib.import_module("quoted")
     for name in [name for name in sys.modules if name.startswith(("quot", "benchmark", "deep_table", "plain_index"))]:
         del sys.modules[name]
 
 
-def test_the_pages_quote_what_the_file_holds(quoting: Any) -> None:
-    assert [str(page) for page in quoting.stale()] == [], "run: python scripts/quoted.py"
-    assert {found[2] for page in PAGES for found in quoting.BLOCK.finditer(text_of(page))} == quoting.blocks().keys()
+def test_the_pages_quote_what_the_file_holds(quoted: Any) -> None:
+    assert [str(page) for page in quoted.stale()] == [], "run: python scripts/quoted.py"
+    assert {found[2] for page in PAGES for found in quoted.BLOCK.finditer(text_of(page))} == quoted.blocks().keys()
 
 
-def test_a_figure_that_was_changed_by_hand_is_found(quoting: Any) -> None:
+def test_a_figure_that_was_changed_by_hand_is_found(quoted: Any) -> None:
     page = text_of("README.md")
-    assert quoting.written(page, FIGURES) == page
+    assert quoted.written(page, FIGURES) == page
     regret = f"{PAPER['regret']['Abrupt']['`beta-swts`'][0]:,.0f}"
     assert page.count(regret) == 1
     forged = page.replace(regret, "1,234")
-    assert quoting.written(forged, FIGURES) == page
+    assert quoted.written(forged, FIGURES) == page
     with pytest.raises(ValueError, match="no block is called nothing"):
-        quoting.written("<!-- begin figures: nothing -->\n<!-- end figures -->", FIGURES)
+        quoted.written("<!-- begin figures: nothing -->\n<!-- end figures -->", FIGURES)
     with pytest.raises(ValueError, match="needs an end"):
-        quoting.written("<!-- begin figures: zoo -->\n", FIGURES)
+        quoted.written("<!-- begin figures: zoo -->\n", FIGURES)
 
 
 def test_what_is_measured_reaches_the_file_and_the_page(
-    quoting: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quoted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, page = tmp_path / "figures.json", tmp_path / "speed.md"
     file.write_text(json.dumps(FIGURES))
     page.write_text(text_of("docs/speed.md"))
-    monkeypatch.setattr(quoting, "FILE", file)
-    monkeypatch.setattr(quoting, "PAGES", [page])
-    assert quoting.rewrite() == []
-    quoting.put("env", "python scripts/benchmark.py env --write", {"microseconds": 1.0, "ratio_to_cartpole": 0.777})
-    assert list(quoting.stale()) == quoting.rewrite() == [page]
-    assert list(quoting.stale()) == []
+    monkeypatch.setattr(quoted, "FILE", file)
+    monkeypatch.setattr(quoted, "PAGES", [page])
+    assert quoted.rewrite() == []
+    quoted.put("env", "python scripts/benchmark.py env --write", {"microseconds": 1.0, "ratio_to_cartpole": 0.777})
+    assert list(quoted.stale()) == quoted.rewrite() == [page]
+    assert list(quoted.stale()) == []
     assert "| 0.78 of its time |" in page.read_text()
     after = json.loads(file.read_text())
     assert after["env"]["measured"]["versions"]["numpy"] == np.__version__
@@ -134,22 +136,41 @@ def test_what_is_measured_reaches_the_file_and_the_page(
         ({"cells": [["one", "{a[b]}"]], "columns": {"what": "", "figure": ""}}, "what|figure/one|2.5"),
     ],
 )
-def test_parts_of_blocks(quoting: Any, part: dict[str, Any], text: str) -> None:
+def test_parts_of_blocks(quoted: Any, part: dict[str, Any], text: str) -> None:
     figures = {"a": {"b": 2.5, "c": 1000}, "none": None, "rows": {"1000": {"2": "x"}, "20": {"2": "y"}}}
-    written = quoting.part_text(part, figures)
+    written = quoted.part_text(part, figures)
     if "text" not in part:
         lines = [line.strip("| ").replace(" | ", "|") for line in written.splitlines() if "---" not in line]
         written = "/".join(lines)
     assert written == text
 
 
-def test_every_benchmark_has_figures_in_the_file(quoting: Any) -> None:
+def test_every_benchmark_has_figures_in_the_file(quoted: Any) -> None:
     benchmark = importlib.import_module("benchmark")
     assert benchmark.MODULES.keys() | {"paper", "leaderboard", "deep-table", "deep-choices"} == FIGURES.keys()
     files = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("[!_]*.py")}
     assert files == benchmark.BENCHMARKS.keys()
     assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
     assert {f"`{name}`" for name in FIGURES["agents"]["figures"]["agents"]} >= PAPER["regret"]["Abrupt"].keys()
+
+
+def test_the_figures_of_the_paper_are_read_from_its_folder(quoted: Any, tmp_path: Path) -> None:
+    """Each agent of the study has its number as its regret."""
+    verdict = {"verdict": "holds", "readings": [{"verdict": "undecided"}], "depends_on": ["KL-UCB"]}
+    claim = {"world": "Abrupt", "claim": "TS first", "said_of": "", "instead": "", "more_runs": {"runs": 9, **verdict}}
+    (tmp_path / "claims.json").write_text(json.dumps([claim | verdict]))
+    labels = sorted({agent.label for each in study(zoo=True).experiments for agent in each.agents})
+    with (tmp_path / "summary.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["world", "agent", "runs", "final_regret", "se"])
+        rows.writerows(["Abrupt", label, 50, number, 0.5] for number, label in enumerate(labels))
+    found = quoted.paper_figures(tmp_path)
+    kept = {"verdict": "holds", "headline": "undecided", "depends_on": ["KL-UCB"]}
+    assert found["claims"] == {"Abrupt": {"TS first": {"said_of": "", **kept, "more_runs": {"runs": 9, **kept}}}}
+    assert found["regret"]["Abrupt"]["`beta-swts`"] == [labels.index("Beta-SWTS"), 0.5]
+    for part in ("regret", "sensitivity"):
+        assert found[part]["Abrupt"].keys() == PAPER[part]["Abrupt"].keys()
+    assert found["zoo"].keys() == PAPER["zoo"].keys()
 
 
 def test_the_verdicts_are_on_the_claims_that_there_are() -> None:

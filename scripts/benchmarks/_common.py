@@ -1,9 +1,10 @@
-"""Results of benchmarks, and timings of two functions in turns."""
+"""Results of benchmarks, and timings: of one function, and of two in turns."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, NamedTuple
 
 
@@ -20,6 +21,13 @@ class Ratio(NamedTuple):
     ours: float
     theirs: float
     ratio: float
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """The duration of a call."""
+    began = perf_counter()
+    work()
+    return perf_counter() - began
 
 
 def interleaved(ours: Callable[[], float], theirs: Callable[[], float], repeats: int = 15) -> Ratio:

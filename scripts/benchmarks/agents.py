@@ -1,24 +1,17 @@
-"""Costs of a step: every agent against a floor of draws, by the size of a run, and with the check of arms."""
+"""Costs of a step: every agent against a floor of draws, and by the size of a run."""
 
 from __future__ import annotations
 
-import inspect
 import math
 import statistics
-import subprocess
-import sys
 from functools import partial
-from time import perf_counter, thread_time
-from types import FunctionType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks._common import Outcome, interleaved
-from numba import njit
+from benchmarks._common import Outcome, seconds_of
+from benchmarks.endurance import long_run
 
 import ns_mab_gym as nsb
-from ns_mab_gym.play import loop
 
 WORLD = "NSBandit-Abrupt-v0"
 HORIZON, ARMS, REPEATS = 50_000, 10, 9
@@ -59,8 +52,6 @@ MARKS = {
     "bandit-over-windows": math.inf,
 }
 THREADS_MARK = 1.7
-
-
 FLAT_MARK = 2.0  # times the cost of a step in a longer run
 
 
@@ -99,9 +90,7 @@ def agents() -> Outcome:
     ratios: dict[str, list[float]] = {name: [] for name in MARKS}
     for repeat in range(REPEATS):
         for name in MARKS:
-            began = perf_counter()
-            rng.beta(a, b)
-            floor = perf_counter() - began
+            floor = seconds_of(lambda: rng.beta(a, b))
             seconds = play(name, repeat).seconds
             steps[name].append(seconds / HORIZON)
             ratios[name].append(seconds / floor)
@@ -114,13 +103,8 @@ def agents() -> Outcome:
     for name, each in medians.items():
         mark = "" if math.isinf(MARKS[name]) else MARKS[name]
         print(f"  {name:<24} {each['microseconds']:>11.3f} {each['ratio']:>19.3f} {mark:>8}")
-
-    def seconds(n_jobs: int) -> float:
-        began = perf_counter()
-        nsb.simulate(WORLD, "beta-swts", runs=40, n_jobs=n_jobs)
-        return perf_counter() - began
-
-    ratio = statistics.median(seconds(1) / seconds(2) for _ in range(5))
+    one, two = (partial(nsb.simulate, WORLD, "beta-swts", runs=40, n_jobs=n_jobs) for n_jobs in (1, 2))
+    ratio = statistics.median(seconds_of(one) / seconds_of(two) for _ in range(5))
     print(f"  two threads are {ratio:.2f} × as fast as one (at least {THREADS_MARK})")
     within = ratio >= THREADS_MARK and all(each["ratio"] <= MARKS[name] for name, each in medians.items())
     return Outcome(within, {"agents": medians, "two_threads": ratio})
@@ -128,12 +112,6 @@ def agents() -> Outcome:
 
 GROWING = ("beta-swts", "gamma-swgts", "sw-ucb", "kl-ucb")
 LONGEST, MEMORY_MARK = 10_000_000, 1.5
-LONG_RUN = f"""
-import resource, ns_mab_gym as nsb
-world = nsb.worlds.Abrupt(horizon={LONGEST})
-run = nsb.simulate(world, "beta-swts", runs=1, n_jobs=1)
-print(run.seconds / {LONGEST}, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
-"""
 
 
 def nanoseconds(world: nsb.worlds.World, agent: str, **parameters: float | str) -> float:
@@ -150,8 +128,8 @@ def growth() -> Outcome:
     }
     sizes = (10_000, 100_000, 1_000_000)
     horizons = {str(t): nanoseconds(nsb.worlds.Abrupt(horizon=t), "beta-swts") for t in sizes}
-    per_step, gigabytes = map(float, subprocess.check_output([sys.executable, "-c", LONG_RUN], text=True).split())
-    horizons[str(LONGEST)] = per_step * 1e9
+    longest = long_run(LONGEST)
+    horizons[str(LONGEST)], gigabytes = longest["microseconds"] * 1e3, longest["process"] * 1e6 / 2**30
     world = nsb.worlds.Abrupt(horizon=100_000)
     windows = {str(w): nanoseconds(world, "beta-swts", window=w) for w in (500, 5_000, 50_000)}
     tables = {f"{agent}, Smooth world, T = 20,000, by K": costs for agent, costs in by_arms.items()}
@@ -180,56 +158,3 @@ def flat() -> Outcome:
         ratios[name] = long / short
         print(f"    {name:<20} {short:8,.0f} {long:8,.0f}  × {ratios[name]:.2f} (at most {FLAT_MARK:g})", flush=True)
     return Outcome(max(ratios.values()) <= FLAT_MARK, {"ratios": ratios})
-
-
-CHECK = """        if not 0 <= chosen < n_arms or int(chosen) != chosen:
-            return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
-"""
-FAST = ("random", "sw-ucb", "gamma-swgts", "ucb1", "beta-swts", "exp3")  # in which a round takes the least time
-CHECK_REPEATS, CHECK_MARK = 101, 1.02
-
-
-def made(source: str) -> Any:
-    """The compiled loop of this source, for agents on binary rewards."""
-    scope = vars(loop) | {"QUANTILES": False}
-    exec(source, scope)
-    return njit(nogil=True)(FunctionType(scope["_play"].__code__, scope, "played"))
-
-
-def seconds_in(one: Any, name: str) -> float:
-    """The time that one run of an agent takes in a loop, of the processor: other load on the machine does not count."""
-    spent = 0.0
-
-    def timed(*arguments: Any) -> Any:
-        nonlocal spent
-        began = thread_time()
-        played = one(*arguments)
-        spent = thread_time() - began
-        return played
-
-    usual = loop.loop_for
-    loop.loop_for = lambda *_: timed
-    try:
-        nsb.simulate(WORLD, name, runs=1, n_jobs=1)
-    finally:
-        loop.loop_for = usual
-    return spent
-
-
-def arm_check() -> Outcome:
-    """Print the cost of looking at every arm that a rule chooses, for agents whose rounds are short: at most 2 %.
-
-    The same loop is made twice, from its own source, with the check and without it, and both are timed in turns.
-    """
-    source = inspect.getsource(loop._play)
-    assert source.count(CHECK) == 1
-    ratios = {}
-    print(f"arm check: {WORLD}, medians of {CHECK_REPEATS}")
-    for name in FAST:
-        checked, unchecked = made(source), made(source.replace(CHECK, ""))
-        timed = partial(seconds_in, checked, name), partial(seconds_in, unchecked, name)
-        ratios[name] = interleaved(*timed, CHECK_REPEATS).ratio
-        print(f"  {name:<24} × {ratios[name]:.4f}", flush=True)
-    middle = statistics.median(ratios.values())
-    print(f"  median × {middle:.4f} (at most {CHECK_MARK:g})")
-    return Outcome(middle <= CHECK_MARK, {"arm_check": ratios})

@@ -32,7 +32,7 @@ PAPER = {
     "Fast": nsb.worlds.Smooth(sigma=1e-3),
 }
 WINDOWS, SHORTEST = 41, 20
-FEW, HOPELESS = 20, 1.3  # runs after which windows with so many times the least regret are left out
+FEW, HOPELESS = 20, 1.3  # runs, after which windows with more than 1.3 times the least regret are left out
 LOSS = 0.03  # the most that `tune` may lose
 
 
@@ -100,10 +100,8 @@ def instances() -> Iterator[tuple[str, Floats]]:
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         period, amplitude = int(rng.integers(500, 10_000)), float(rng.uniform(0.05, 0.4))
-        periodic = nsb.worlds.Periodic(
-            horizon=HORIZON, n_arms=int(rng.integers(3, 12)), period=period, amplitude=amplitude
-        )
-        yield f"periodic, {seed}", periodic.means()
+        size = {"horizon": HORIZON, "n_arms": int(rng.integers(3, 12))}
+        yield f"periodic, {seed}", nsb.worlds.Periodic(**size, period=period, amplitude=amplitude).means()
     for seed in SEEDS:
         clicks = nsb.worlds.Piecewise(horizon=LONG, n_arms=6, changes=6)
         yield f"click rates of 1 to 8 %, {seed}", 0.01 + 0.07 * clicks.means(rng=seed)
@@ -113,10 +111,8 @@ def finals_of(env: Any, candidates: list[Candidate], runs: int, seed: int) -> di
     """The final regrets of candidates, on common luck."""
 
     def play(candidate: Candidate) -> Floats:
-        played = nsb.simulate(
-            env, candidate.agent, agent_kwargs=candidate.kwargs, runs=runs, seed=seed, rounds=(), n_jobs=1
-        )
-        return played.final
+        given = {"agent_kwargs": candidate.kwargs, "runs": runs, "seed": seed}
+        return nsb.simulate(env, candidate.agent, **given, rounds=(), n_jobs=1).final
 
     with ThreadPoolExecutor() as pool:
         return dict(zip(candidates, pool.map(play, candidates), strict=True))

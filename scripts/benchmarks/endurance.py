@@ -46,7 +46,7 @@ EXACT, ROUNDED = (0.25, 0.5), (0.1, 0.7)
 
 
 class Watched(Pairing):
-    """A match that keeps the agent it played and the generator of the rewards' luck."""
+    """A pairing that keeps the agent it played and the generator of the rewards' luck."""
 
     player: Any = None
     luck: np.random.Generator
@@ -104,40 +104,35 @@ def draws(played: Played) -> bool:
     return bool(began != played.luck.bit_generator.state == fresh.bit_generator.state)
 
 
-def window(state: Window, horizon: int) -> float:
+def window(state: Window, played: Played) -> float:
     """How far the sums of a window are from those of its ring, in units of their largest rounding error."""
-    assert int(state.clock[ROUNDS]) == horizon
+    assert int(state.clock[ROUNDS]) == played.runs.horizon
     if state.arms.size == 0:  # nothing is forgotten, and 0 or 1 is added to whole numbers
-        assert int(state.pulls.sum()) == horizon
+        assert int(state.pulls.sum()) == played.runs.horizon
         return float(np.abs(state.sums - np.rint(state.sums)).max())
-    errors = []
-    for arm in range(state.pulls.size):
-        ring = state.rewards[state.arms == arm]
-        assert ring.size == state.pulls[arm]
-        size = max(1.0, float(np.abs(state.rewards).max()) * state.arms.size)
-        errors.append(abs(math.fsum(ring) - state.sums[arm]) / (2 * state.arms.size * size * UNIT))
-    return max(errors)
+    size = max(1.0, float(np.abs(state.rewards).max()) * state.arms.size)
+    rings = [state.rewards[state.arms == arm] for arm in range(state.pulls.size)]
+    assert [ring.size for ring in rings] == state.pulls.tolist()
+    errors = [abs(math.fsum(ring) - total) for ring, total in zip(rings, state.sums, strict=True)]
+    return float(max(errors)) / (2 * state.arms.size * size * UNIT)
 
 
-def discounted(state: Discounted, gamma: float, horizon: int) -> float:
+def discounted(state: Discounted, played: Played) -> float:
     """How far the discounted pulls are from (1 − γ^T)/(1 − γ), in units of their largest rounding error."""
+    gamma, horizon = played.state.gamma, played.runs.horizon
     assert int(state.clock[ROUNDS]) == horizon == int(state.clock[SEEN:].max())
     exact = -math.expm1(horizon * math.log(gamma)) / (1 - gamma)
     return abs(float(state.pulls.sum()) - exact) / exact / (4 * UNIT / (1 - gamma))
 
 
-def prefixes(state: Prefixes) -> float:
+def prefixes(state: Prefixes, played: Played) -> float:
     """How far the counts and sums of all samples are from whole numbers."""
     last = state.points[np.arange(state.kept.size), :, state.kept]
     assert (last[:, SUM] <= last[:, COUNT]).all()
     return float(np.abs(last - np.rint(last)).max())
 
 
-CHECKS: dict[type, Callable[[Any, Played], float]] = {
-    Window: lambda state, played: window(state, played.runs.horizon),
-    Discounted: lambda state, played: discounted(state, played.state.gamma, played.runs.horizon),
-    Prefixes: lambda state, played: prefixes(state),
-}
+CHECKS: dict[type, Callable[[Any, Played], float]] = {Window: window, Discounted: discounted, Prefixes: prefixes}
 
 
 def memory(played: Played) -> float:
@@ -158,26 +153,23 @@ peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 nsb.simulate(nsb.worlds.Abrupt(horizon=100), "{AGENT}", runs=1, n_jobs=1)  # loads the compiled loop
 before = peak()
 run = nsb.simulate(nsb.worlds.Abrupt(horizon=int(sys.argv[1])), "{AGENT}", runs=1, n_jobs=1)
-print(run.seconds / run.steps, peak() - before)
+print(run.seconds / run.steps, peak() - before, peak())
 """
 
 
 def long_run(horizon: int) -> dict[str, float]:
-    """Microseconds per step, and the bytes that a run adds to the memory of a new process."""
+    """Microseconds per step, and the megabytes that a run adds to a new process, of its means, and of the process."""
     said = subprocess.check_output([sys.executable, "-c", LONG_RUN, str(horizon)], text=True)
-    seconds, added = map(float, said.split())
-    return {"microseconds": seconds * 1e6, "megabytes": added / 1e6, "means": 8e-6 * horizon * ARMS}
+    seconds, added, peak = map(float, said.split())
+    sizes = {"megabytes": added / 1e6, "means": 8e-6 * horizon * ARMS, "process": peak / 1e6}
+    return {"microseconds": seconds * 1e6, **sizes}
 
 
 def errors_of(agent: str, horizon: int) -> dict[str, Any]:
     """The errors after a compiled run; the regret's is that of a world where every addition is rounded."""
     played = play(agent, horizon, ROUNDED)
-    return {
-        "regret": regret(played),
-        "rounds_lost": counts(played),
-        "memory": memory(played),
-        "draws": draws(played),
-    }
+    kept = {"memory": memory(played), "draws": draws(played)}
+    return {"regret": regret(played), "rounds_lost": counts(played), **kept}
 
 
 def interpreted(horizon: int) -> bool:

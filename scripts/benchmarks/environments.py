@@ -9,7 +9,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from benchmarks._common import Outcome, interleaved
+from benchmarks._common import Outcome, interleaved, seconds_of
 from gymnasium.vector import AutoresetMode
 
 import ns_mab_gym
@@ -41,10 +41,8 @@ def env() -> Outcome:
     bandit.reset(seed=0)
     pole.reset(seed=0)
     ours, theirs, ratio = interleaved(lambda: seconds_of_step(bandit), lambda: seconds_of_step(pole))
-    print(
-        f"env: NSBandit-Abrupt-v0 {ours * 1e6:.2f} µs per step, CartPole-v1 {theirs * 1e6:.2f} µs per step, "
-        f"ratio {ratio:.2f} (at most {CARTPOLE_LIMIT:g})"
-    )
+    print(f"env: NSBandit-Abrupt-v0 {ours * 1e6:.2f} µs per step, CartPole-v1 {theirs * 1e6:.2f} µs per step, ", end="")
+    print(f"ratio {ratio:.2f} (at most {CARTPOLE_LIMIT:g})")
     return Outcome(ratio <= CARTPOLE_LIMIT, {"microseconds": ours * 1e6, "ratio_to_cartpole": ratio})
 
 
@@ -57,25 +55,18 @@ WORLDS: dict[str, tuple[str, dict[str, Any], int, float]] = {  # id, arguments, 
 DUMMY_LIMIT = 5.0
 
 
-def seconds_per_step(envs: Any, rounds: int) -> float:
-    """The mean time of a step of one sub-environment."""
+def seconds_per_step(envs: Any, rounds: int, reading: bool = False) -> float:
+    """The mean time of a step of one sub-environment; reading: as learners do, each info for the end of an episode."""
     space = getattr(envs, "single_action_space", envs.action_space)
     arms = np.random.default_rng(0).integers(space.n, size=(rounds, N))
-    began = perf_counter()
-    for actions in arms:
-        envs.step(actions)
-    return (perf_counter() - began) / (rounds * N)
 
+    def play() -> None:
+        for actions in arms:
+            *_, infos = envs.step(actions)
+            for info in infos if reading else ():
+                info.get("episode")
 
-def seconds_per_learners_step(envs: Any, rounds: int) -> float:
-    """The same, including what every algorithm of Stable-Baselines3 does: read each info for the end of an episode."""
-    arms = np.random.default_rng(0).integers(envs.action_space.n, size=(rounds, N))
-    began = perf_counter()
-    for actions in arms:
-        *_, infos = envs.step(actions)
-        for info in infos:
-            info.get("episode")
-    return (perf_counter() - began) / (rounds * N)
+    return seconds_of(play) / (rounds * N)
 
 
 def times_as_fast(what: str, ours: Any, theirs: Any, limit: float, timed: Callable[[Any], float]) -> float:
@@ -83,9 +74,8 @@ def times_as_fast(what: str, ours: Any, theirs: Any, limit: float, timed: Callab
     for envs in (ours, theirs):
         envs.reset()
     mine, other, ratio = interleaved(lambda: timed(ours), lambda: timed(theirs), REPEATS)
-    print(
-        f"vector: {what}: {1 / mine:,.0f} against {1 / other:,.0f} env steps/s, {1 / ratio:.1f} × (at least {limit:g})"
-    )
+    print(f"vector: {what}: {1 / mine:,.0f} against {1 / other:,.0f} env steps/s, ", end="")
+    print(f"{1 / ratio:.1f} × (at least {limit:g})")
     return 1 / ratio
 
 
@@ -95,7 +85,7 @@ def compare(name: str, env_id: str, kwargs: dict[str, Any], rounds: int, limit: 
 
     from ns_mab_gym import rl
 
-    step, look = partial(seconds_per_step, rounds=rounds), partial(seconds_per_learners_step, rounds=rounds)
+    step, look = (partial(seconds_per_step, rounds=rounds, reading=reading) for reading in (False, True))
     native = gym.make_vec(env_id, num_envs=N, vectorization_mode="vector_entry_point", **kwargs)
     mode = {"autoreset_mode": AutoresetMode.SAME_STEP}
     sync = gym.make_vec(env_id, num_envs=N, vectorization_mode="sync", vector_kwargs=mode, **kwargs)
@@ -130,9 +120,7 @@ WORLD, SIZE = "NSBandit-Piecewise-v0", {"n_arms": 5, "horizon": 1_000}
 
 def seconds_per_run(agent: Any, runs: int) -> float:
     """The mean time of a run, everything included."""
-    began = perf_counter()
-    ns_mab_gym.simulate(WORLD, agent, runs=runs, env_kwargs=SIZE, n_jobs=1)
-    return (perf_counter() - began) / runs
+    return seconds_of(lambda: ns_mab_gym.simulate(WORLD, agent, runs=runs, env_kwargs=SIZE, n_jobs=1)) / runs
 
 
 def rl_simulate() -> Outcome:
@@ -163,8 +151,8 @@ def rl_simulate() -> Outcome:
         one, other = (ns_mab_gym.simulate(WORLD, each, runs=ALONE, env_kwargs=SIZE).regret for each in played)
         same &= np.array_equal(one, other)
     print(
-        f"rl_simulate: {RUNS} runs at once {1e3 * at_once:.1f} ms each, one by one {1e3 * alone:.0f} ms each, "
-        f"{1 / ratio:.0f} × (at least {RUNS_LIMIT:g}); the same regrets: {same}"
+        f"rl_simulate: {RUNS} runs at once {1e3 * at_once:.1f} ms each, one by one {1e3 * alone:.0f} ms each, ", end=""
     )
+    print(f"{1 / ratio:.0f} × (at least {RUNS_LIMIT:g}); the same regrets: {same}")
     figures = {"runs": RUNS, "rounds": SIZE["horizon"], "times": 1 / ratio}
     return Outcome(same and 1 / ratio >= RUNS_LIMIT, figures)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import random
+from functools import partial
 from time import perf_counter
 
 import numpy as np
-from benchmarks._common import Outcome
+from benchmarks._common import Outcome, seconds_of
 
 import ns_mab_gym as nsb
 
@@ -18,9 +19,8 @@ WINDOW, MARK, REPEATS = 2942, 20.0, 3
 def ours(agent: str, **parameters: int) -> float:
     """Seconds per step of our agent, everything included."""
     nsb.simulate(WORLD, agent, runs=1, agent_kwargs=parameters)
-    began = perf_counter()
-    nsb.simulate(WORLD, agent, runs=10, n_jobs=1, agent_kwargs=parameters)
-    return (perf_counter() - began) / (10 * WORLD.horizon)
+    runs = partial(nsb.simulate, WORLD, agent, runs=10, n_jobs=1, agent_kwargs=parameters)
+    return seconds_of(runs) / (10 * WORLD.horizon)
 
 
 def of_pymab() -> float:
@@ -33,9 +33,7 @@ def of_pymab() -> float:
         policies={"sw-ts": SlidingWindowBernoulliThompsonSamplingPolicy(n_arms=WORLD.n_arms, window_size=WINDOW)},
         config=pymab.ExperimentConfig(horizon=WORLD.horizon, n_replicates=1, seed=0),
     )
-    began = perf_counter()
-    experiment.run()
-    return (perf_counter() - began) / WORLD.horizon
+    return seconds_of(experiment.run) / WORLD.horizon
 
 
 def of_river(rounds: int = 5_000) -> float:

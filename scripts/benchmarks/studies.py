@@ -7,11 +7,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks._common import Outcome
+from benchmarks._common import Outcome, seconds_of
 
 import ns_mab_gym as nsb
 from ns_mab_gym.specs import AgentSpec, WorldSpec
@@ -60,12 +61,6 @@ def played(unit: Unit) -> Any:
     return nsb.simulate(unit.world.name, unit.agent.name, runs=unit.runs, first_run=unit.first_run, **given)
 
 
-def asked(unit: Unit) -> dict[str, Any]:
-    """The values of a unit in its row of the store."""
-    words = {"world": unit.world.text, "agent": unit.agent.text}
-    return {**words, "first_run": unit.first_run, "runs": unit.runs, "seed": str(unit.seed)}
-
-
 def bytes_of(row: Iterable[Any]) -> int:
     """The bytes that a row of the store takes."""
     return sum(len(value if isinstance(value, bytes) else str(value)) for value in row)
@@ -100,7 +95,9 @@ def start(count: int) -> dict[str, float]:
         with Store(folder, lambda unit: CODE) as store:
             for first in range(0, count, 10_000):
                 some = units[first : first + 10_000]
-                store.save(some, [row._replace(**asked(unit)) for unit in some])
+                keys = ((unit.world.text, unit.agent.text, unit.first_run, unit.runs, str(unit.seed)) for unit in some)
+                names = ("world", "agent", "first_run", "runs", "seed")
+                store.save(some, [row._replace(**dict(zip(names, key, strict=True))) for key in keys])
         command = [sys.executable, "-c", START, str(folder), str(count)]
         said = subprocess.check_output(command, text=True, cwd=SCRIPTS)
     return dict(zip(("opening", "looking_up", "megabytes"), map(float, said.split()), strict=True))
@@ -135,18 +132,15 @@ def compared(side: int, executor: str) -> float:
     worlds = [f"abrupt:horizon={HORIZON + each}" for each in range(side)]
     agents = [f"beta-swts:window={100 + each}" for each in range(side)]
     own = None if executor == "threads" else executor
-    began = perf_counter()
-    nsb.compare(worlds, agents, runs=1, rounds=range(10, HORIZON, 10), n_jobs=WORKERS, executor=own, progress=False)
-    return perf_counter() - began
+    given = {"rounds": range(10, HORIZON, 10), "n_jobs": WORKERS, "executor": own, "progress": False}
+    return seconds_of(lambda: nsb.compare(worlds, agents, runs=1, **given))
 
 
 def child(executor: str) -> None:
     """Measure one executor, and print the figures."""
-    nsb.simulate("abrupt", "beta-swts", runs=1, env_kwargs={"horizon": HORIZON}, n_jobs=1)
-    began = perf_counter()
-    for run in range(400):
-        nsb.simulate("abrupt", "beta-swts", runs=1, first_run=run, env_kwargs={"horizon": HORIZON}, n_jobs=1)
-    work = (perf_counter() - began) / 400
+    one = partial(nsb.simulate, "abrupt", "beta-swts", runs=1, env_kwargs={"horizon": HORIZON}, n_jobs=1)
+    one()  # compiles and loads what is needed
+    work = seconds_of(lambda: [one(first_run=run) for run in range(400)]) / 400
     compared(SIDE // 4, executor)
     few, before = compared(SIDE // 4, executor), peak()
     wall = (compared(SIDE, executor) - few) / (SIDE**2 - (SIDE // 4) ** 2)  # without the start of the workers

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
-from benchmarks._common import Outcome, interleaved
+from benchmarks._common import Outcome, interleaved, seconds_of
 from scipy.ndimage import minimum_filter1d
 
 from ns_mab_gym import theory as of_theory
@@ -35,23 +35,12 @@ def theory() -> Outcome:
     """Print the times of the unlearnable set at T = 10^6, K = 10, of one pass of SciPy's filter, and of twenty gaps."""
     means = np.random.default_rng(0).random((ROUNDS, 10))
     means[:, 0] += 0.5
-
-    def ours() -> float:
-        began = perf_counter()
-        of_theory.unlearnable_set(means, WINDOW)
-        return perf_counter() - began
-
-    def theirs() -> float:
-        began = perf_counter()
-        minimum_filter1d(means, WINDOW, axis=0)
-        return perf_counter() - began
-
-    mine, filtered, ratio = interleaved(ours, theirs, repeats=3)
+    ours = partial(of_theory.unlearnable_set, means, WINDOW)
+    theirs = partial(minimum_filter1d, means, WINDOW, axis=0)
+    mine, filtered, ratio = interleaved(partial(seconds_of, ours), partial(seconds_of, theirs), repeats=3)
     print(f"theory: unlearnable_set {mine:.2f} s, minimum_filter1d {filtered:.2f} s, ", end="")
     print(f"ratio {ratio:.2f} (at most {RATIO_LIMIT:g})")
-    began = perf_counter()
-    of_theory.gap(means, np.linspace(100, 20_000, 20, dtype=int).tolist())
-    twenty = perf_counter() - began
+    twenty = seconds_of(lambda: of_theory.gap(means, np.linspace(100, 20_000, 20, dtype=int).tolist()))
     print(f"  the gaps of twenty windows at once: {twenty:.1f} s")
     figures = {"seconds": mine, "ratio_to_minimum_filter": ratio, "seconds_of_twenty_gaps": twenty}
     return Outcome(ratio <= RATIO_LIMIT, figures)

@@ -130,7 +130,7 @@ SLEEPS = (Units(300_000, 0.001, 300), Units(50_000, 0.01, 2_000), Units(6_000, 0
 PROBES = ((Units(2_000, 1e-4, 20_000), 1), (Units(60_000, 1e-3, 200), 500), (Units(300, 1e-4, 2_000_000), 1))
 STUDY_WORKERS = (1, 10, 100, 500, 1_000)
 STUDY_RUNS, RUNS_PER_UNIT, HORIZON = 30_000_000, 25, 50_000
-MARK = 2.0  # the model may be so many times too high or too low
+MARK = 2.0  # times too high or too low that the model may be
 
 
 def sleep(seconds: float, size: int, item: int) -> bytes:

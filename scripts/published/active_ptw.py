@@ -19,16 +19,13 @@ python scripts/published/active_ptw.py
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from _common import Player, final_regrets, mean_and_error
 
-import ns_mab_gym as nsb
-from ns_mab_gym import agents, worlds
+from ns_mab_gym import worlds
 
 RATES = (0.002, 0.0)
 RUNS = 400
-# what it is called there: (our name, parameters)
-PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
+PLAYERS: dict[str, Player] = {  # by their names in the source
     "ActivePTW": ("active-ptw", {}),
     "ActivePTW, as coded": ("active-ptw", {"depth": 30, "split": 0.1}),
     "TS": ("ts", {}),
@@ -39,23 +36,13 @@ PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def measured(rate: float, runs: int = RUNS) -> dict[str, tuple[float, float]]:
-    """The mean final regret of each agent and its standard error."""
-    world = worlds.Piecewise(horizon=2_500, n_arms=10, rate=rate)
-    table = {}
-    for title, (name, parameters) in PLAYERS.items():
-        if name in agents.names():
-            final = nsb.simulate(world, name, runs=runs, seed=1, agent_kwargs=parameters).regret[:, -1]
-            table[title] = (float(final.mean()), float(final.std(ddof=1)) / math.sqrt(runs))
-    return table
-
-
 def main() -> None:
     """Print what is stated beside what is measured."""
     for rate in RATES:
         stated = "ActivePTW beats several of the others" if rate else "ActivePTW is about as good as TS"
         print(f"\nchanges with probability {rate} per round, K = 10, T = 2 500, {RUNS} runs; stated: {stated}")
-        table = measured(rate)
+        world = worlds.Piecewise(horizon=2_500, n_arms=10, rate=rate)
+        table = {title: mean_and_error(final_regrets(world, player, RUNS)) for title, player in PLAYERS.items()}
         for title, (mean, error) in sorted(table.items(), key=lambda row: row[1]):
             print(f"  {title:<20} {mean:>8.1f} ± {error:.1f}")
 

@@ -20,25 +20,20 @@ python scripts/published/bandit_over_windows.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from _common import Player, final_regrets, mean_and_error
 
-import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
 
 HORIZONS = (30_000, 60_000, 120_000, 240_000)
 RUNS = 20
-BUDGETS: dict[str, Callable[[int], float]] = {
-    "B = 1": lambda horizon: 1.0,
-    "B = T^(1/3)": lambda horizon: horizon ** (1 / 3),
-}
-PUBLISHED = {"B = 1": "0.67", "B = T^(1/3)": "0.78"}  # slopes of SW-UCB with B known
+# title: the exponent e of B = T^e, and the published slope of SW-UCB with B known
+BUDGETS = {"B = 1": (0.0, "0.67"), "B = T^(1/3)": (1 / 3, "0.78")}
 
 
-def players(horizon: int, budget: float) -> dict[str, tuple[str, dict[str, Any]]]:
-    """What each is called here: its name and parameters."""
+def players(horizon: int, budget: float) -> dict[str, Player]:
+    """The agents, by what they know."""
     longest = (2 * horizon**2) ** (1 / 3)
     return {
         "bandit over windows": ("bandit-over-windows", {}),
@@ -47,17 +42,15 @@ def players(horizon: int, budget: float) -> dict[str, tuple[str, dict[str, Any]]
     }
 
 
-def measured(budget: Callable[[int], float], runs: int = RUNS) -> dict[str, list[tuple[float, float]]]:
-    """The mean final regret of each and its standard error, at every horizon."""
+def measured(exponent: float) -> dict[str, list[tuple[float, float]]]:
+    """The mean final regret of each agent and its standard error, at every horizon."""
     table: dict[str, list[tuple[float, float]]] = {}
     for horizon in HORIZONS:
-        world = worlds.Periodic(
-            horizon=horizon, n_arms=2, period=round(2 * horizon / (5 * budget(horizon))), amplitude=0.3
-        )
-        noise = {"reward": "gaussian", "scale": 0.1}
-        for title, (name, parameters) in players(horizon, budget(horizon)).items():
-            final = nsb.simulate(world, name, runs=runs, env_kwargs=noise, agent_kwargs=parameters).regret[:, -1]
-            table.setdefault(title, []).append((float(final.mean()), float(final.std(ddof=1)) / math.sqrt(runs)))
+        budget = horizon**exponent
+        world = worlds.Periodic(horizon=horizon, n_arms=2, period=round(2 * horizon / (5 * budget)), amplitude=0.3)
+        for title, player in players(horizon, budget).items():
+            final = final_regrets(world, player, RUNS, seed=0, reward="gaussian", scale=0.1)
+            table.setdefault(title, []).append(mean_and_error(final))
     return table
 
 
@@ -70,13 +63,13 @@ def bound(horizon: int) -> float:
 
 def main() -> None:
     """Print regret at every horizon, and the slope of its logarithm beside the published rate."""
-    for title, budget in BUDGETS.items():
+    for title, (exponent, published) in BUDGETS.items():
         print(f"\n{title}, {RUNS} runs: regret at T = {', '.join(f'{horizon:,}' for horizon in HORIZONS)}")
-        for player, row in measured(budget).items():
+        for player, row in measured(exponent).items():
             slope = np.polyfit(np.log(HORIZONS), np.log([mean for mean, _ in row]), 1)[0]
             shown = "  ".join(f"{mean:>7.0f} ± {error:<3.0f}" for mean, error in row)
-            published = f", published {PUBLISHED[title]}" if player == "SW-UCB, B known" else ""
-            print(f"  {player:<20} {shown}  slope {slope:.2f}{published}")
+            beside = f", published {published}" if player == "SW-UCB, B known" else ""
+            print(f"  {player:<20} {shown}  slope {slope:.2f}{beside}")
         print(f"  {'its bound':<20} {'  '.join(f'{bound(horizon):>7.0f}      ' for horizon in HORIZONS)}")
 
 

@@ -24,19 +24,12 @@ python scripts/published/cusum_and_m_ucb.py
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from _common import PROBLEMS, Player, final_regrets, in_phases, mean_and_error
 
-import ns_mab_gym as nsb
-from ns_mab_gym import worlds
+from ns_mab_gym.means import Floats
 
 RUNS, REPEATED_RUNS = 300, 100
-PROBLEMS: dict[int, list[list[float]]] = {
-    1: [[0.3, 0.5, 0.9], [0.3, 0.2, 0.9], [0.3, 0.2, 0.1], [0.7, 0.2, 0.1], [0.7, 0.5, 0.1]],
-    2: [[0.4, 0.5, 0.9], [0.5, 0.4, 0.7], [0.6, 0.3, 0.5], [0.7, 0.2, 0.3], [0.8, 0.1, 0.1]],
-}
 # (problem, T): the published mean regret of each agent
 PUBLISHED: dict[tuple[int, int], dict[str, float]] = {
     (1, 5_000): {"kl-UCB": 270, "CUSUM-klUCB": 148, "M-klUCB": 290},
@@ -46,14 +39,8 @@ PUBLISHED: dict[tuple[int, int], dict[str, float]] = {
 }
 
 
-def world(phases: list[list[float]], horizon: int) -> worlds.Table:
-    """Phases of equal length."""
-    starts = np.linspace(0, horizon, num=len(phases), endpoint=False, dtype=int)
-    return worlds.Table(rows=np.repeat(phases, np.diff([*starts, horizon]), axis=0))
-
-
-def players(horizon: int, n_arms: int, changes: int) -> dict[str, tuple[str, dict[str, Any]]]:
-    """What each agent is called there: our name and the parameters; a star marks the γ of the code."""
+def players(horizon: int, n_arms: int, changes: int) -> dict[str, Player]:
+    """The agents, by their names in the source; a star marks the γ of the code."""
     h, w = math.log(horizon / changes), 150
     alpha, b = math.sqrt(changes / horizon * h), math.sqrt(w * math.log(2 * n_arms * horizon))
     gamma = math.sqrt(changes * n_arms * (2 * b + 3 * math.sqrt(w)) / (2 * horizon))
@@ -73,39 +60,28 @@ def players(horizon: int, n_arms: int, changes: int) -> dict[str, tuple[str, dic
     }
 
 
-def measured(problem: int, horizon: int, runs: int = RUNS) -> dict[str, tuple[float, float, float]]:
-    """The published mean regret of each agent, the one measured, and its standard error."""
-    phases, table = PROBLEMS[problem], {}
-    for title, (name, given) in players(horizon, len(phases[0]), len(phases) - 1).items():
-        if published := PUBLISHED[problem, horizon].get(title.removesuffix("*")):
-            final = nsb.simulate(world(phases, horizon), name, runs=runs, seed=1, agent_kwargs=given).regret[:, -1]
-            table[title] = (published, float(final.mean()), float(final.std(ddof=1)) / math.sqrt(runs))
-    return table
-
-
-def alternating(runs: int = REPEATED_RUNS) -> dict[str, npt.NDArray[np.float64]]:
-    """The final regret of each run of BR-MAB and of CUSUM-UCB in a world that comes back, on the same luck."""
-    levels = [[0.8, 0.7, 0.6, 0.5, 0.4], [0.6, 0.9, 0.4, 0.7, 0.2]]
-    there = world(levels * 5, 100_000)
+def alternating() -> dict[str, Floats]:
+    """The final regrets of CUSUM-UCB and of BR-MAB in a world that comes back, and what BR-MAB gains, run by run."""
+    world = in_phases([[0.8, 0.7, 0.6, 0.5, 0.4], [0.6, 0.9, 0.4, 0.7, 0.2]] * 5, 100_000)
     given = {"xi": 2.0, "warmup": 30, "epsilon": 0.1}
-    final = {}
-    for name, own in (("cusum-ucb", {"forced_warmup": True}), ("br-mab", {"margin": 0.1, "level": 0.05})):
-        final[name] = nsb.simulate(there, name, runs=runs, seed=1, agent_kwargs=given | own).regret[:, -1]
-    return final
+    plain = final_regrets(world, ("cusum-ucb", given | {"forced_warmup": True}), REPEATED_RUNS)
+    recalling = final_regrets(world, ("br-mab", given | {"margin": 0.1, "level": 0.05}), REPEATED_RUNS)
+    return {"cusum-ucb": plain, "br-mab": recalling, "gain, paired": plain - recalling}
 
 
 def main() -> None:
     """Print what is published beside what is measured."""
-    for problem, horizon in PUBLISHED:
+    for (problem, horizon), stated in PUBLISHED.items():
         print(f"\nproblem {problem}, T = {horizon:,}: published, and measured in {RUNS} runs")
-        for title, (published, mean, error) in measured(problem, horizon).items():
-            print(f"  {title:<12} {published:>6.0f} {mean:>8.1f} ± {error:.1f}")
-    final = alternating()
+        world = in_phases(PROBLEMS[problem], horizon)
+        for title, player in players(horizon, world.n_arms, len(PROBLEMS[problem]) - 1).items():
+            if published := stated.get(title.removesuffix("*")):
+                mean, error = mean_and_error(final_regrets(world, player, RUNS))
+                print(f"  {title:<12} {published:>6.0f} {mean:>8.1f} ± {error:.1f}")
     print(f"\nalternating world, T = 100,000, {REPEATED_RUNS} runs; stated: BR-MAB improves on CUSUM-UCB")
-    for name, each in final.items():
-        print(f"  {name:<12} {each.mean():>8.1f} ± {each.std(ddof=1) / math.sqrt(each.size):.1f}")
-    gain = final["cusum-ucb"] - final["br-mab"]
-    print(f"  gain, paired {gain.mean():>8.1f} ± {gain.std(ddof=1) / math.sqrt(gain.size):.1f}")
+    for title, samples in alternating().items():
+        mean, error = mean_and_error(samples)
+        print(f"  {title:<12} {mean:>8.1f} ± {error:.1f}")
 
 
 if __name__ == "__main__":

@@ -26,16 +26,16 @@ python scripts/published/dsw_ts.py
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from _common import Player, final_regrets, mean_and_error
 
 import ns_mab_gym as nsb
 
 RUNS, ARMS, ROUNDS = 1_000, 4, 1_000
-AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
+AGENTS: dict[str, Player] = {
     "TS": ("ts", {}),
     "discounted TS": ("d-ts", {"gamma": 0.98}),
     "sliding-window TS": ("beta-swts", {"window": 75}),
@@ -61,14 +61,10 @@ class Redrawn(nsb.worlds.World):
     """Uniform means, each of which is drawn anew with probability ``rate`` in every round."""
 
     random: ClassVar[bool] = True
+    n_arms: ClassVar[int] = ARMS
 
     horizon: int = ROUNDS
     rate: float = 0.001
-
-    @property
-    def n_arms(self) -> int:
-        """K, the number of arms."""
-        return ARMS
 
     def _means(self, rng: np.random.Generator) -> np.ndarray:
         drawn = rng.random((self.horizon, ARMS))
@@ -78,22 +74,13 @@ class Redrawn(nsb.worlds.World):
         return drawn[rows, np.arange(ARMS)]
 
 
-def losses(rate: float) -> dict[str, tuple[float, float]]:
-    """For each agent a thousand times the mean loss per round to the oracle, and its standard error."""
-    found = {}
-    for title, (agent, parameters) in AGENTS.items():
-        regret = nsb.simulate(Redrawn(rate=rate), agent, runs=RUNS, seed=1, agent_kwargs=parameters).regret[:, -1]
-        each = regret * 1_000 / ROUNDS
-        found[title] = (float(each.mean()), float(each.std(ddof=1) / math.sqrt(RUNS)))
-    return found
-
-
 def main() -> None:
     """Print published and measured losses, and whether the agents come in the published order."""
     print("loss to the oracle per 1000 rounds: published, measured ± standard error")
     print(f"{'rate':>6} " + " ".join(f"{title:>22}" for title in AGENTS))
     for rate, (oracle, *rewards) in PUBLISHED.items():
-        measured = losses(rate)
+        world = Redrawn(rate=rate)
+        measured = {title: mean_and_error(final_regrets(world, player, RUNS)) for title, player in AGENTS.items()}
         published = {title: oracle - reward for title, reward in zip(AGENTS, rewards, strict=True)}
         cells = [f"{published[t]:7.1f} {m:7.1f} ± {error:4.1f}" for t, (m, error) in measured.items()]
         best = [min(published, key=published.__getitem__), min(measured, key=lambda t: measured[t][0])]

@@ -30,15 +30,11 @@ import math
 from typing import Any
 
 import numpy as np
+from _common import PROBLEMS, Player, in_phases, mean_and_error
 
 import ns_mab_gym as nsb
-from ns_mab_gym import worlds
 
 RUNS, HORIZON, CHANGES = 500, 5_000, 4
-PROBLEMS: dict[int, list[list[float]]] = {
-    1: [[0.3, 0.5, 0.9], [0.3, 0.2, 0.9], [0.3, 0.2, 0.1], [0.7, 0.2, 0.1], [0.7, 0.5, 0.1]],
-    2: [[0.4, 0.5, 0.9], [0.5, 0.4, 0.7], [0.6, 0.3, 0.5], [0.7, 0.2, 0.3], [0.8, 0.1, 0.1]],
-}
 # agent: mean regret and standard deviation on both problems
 PUBLISHED: dict[str, dict[int, tuple[int, int]]] = {
     "Oracle-Restart": {1: (37, 37), 2: (45, 34)},
@@ -49,19 +45,14 @@ PUBLISHED: dict[str, dict[int, tuple[int, int]]] = {
 }
 
 
-def world(problem: int, horizon: int) -> worlds.Table:
-    """Five phases of equal length."""
-    return worlds.Table(rows=np.repeat(PROBLEMS[problem], horizon // 5, axis=0))
-
-
-def players(horizon: int, n_arms: int = 3) -> dict[str, tuple[str, dict[str, Any]]]:
-    """What each agent is called there: our name and the parameters."""
+def players(horizon: int, n_arms: int = 3) -> dict[str, Player]:
+    """The agents, by their names in the source."""
     glr: dict[str, Any] = {"factor": 3.0, "growing": False, "every": 10, "splits": 10}
     tuned = {}
     for restart, changes in (("local", n_arms * CHANGES), ("global", CHANGES)):
         rate = 0.05 * math.sqrt(changes * math.log(horizon) / horizon)
         tuned[restart] = glr | {"restart": restart, "delta": 1 / math.sqrt(changes * horizon), "rate": rate}
-    oracles: dict[str, tuple[str, dict[str, Any]]] = {
+    oracles: dict[str, Player] = {
         f"Oracle-Restart, {at}": ("oracle-restart", {"at": at}) for at in ("breakpoints", "switches")
     }
     detecting = {
@@ -72,17 +63,13 @@ def players(horizon: int, n_arms: int = 3) -> dict[str, tuple[str, dict[str, Any
     return oracles | {"kl-UCB": ("kl-ucb", {"c": 0.0}), "TS": ("ts", {})} | detecting
 
 
-def measured(problem: int, horizon: int, name: str, parameters: dict[str, Any], runs: int) -> nsb.Runs:
-    """The runs of an agent."""
-    return nsb.simulate(world(problem, horizon), name, runs=runs, seed=1, agent_kwargs=parameters)
-
-
-def line(title: str, runs: nsb.Runs, published: str) -> str:
+def line(title: str, problem: int, horizon: int, player: Player, n_runs: int, published: str) -> str:
     """Measured beside published."""
-    final = runs.final
+    name, parameters = player
+    runs = nsb.simulate(in_phases(PROBLEMS[problem], horizon), name, runs=n_runs, seed=1, agent_kwargs=parameters)
     restarts = "" if runs.alarms is None else f"{np.mean([len(alarms) for alarms in runs.alarms]):>9.1f}"
-    error = final.std(ddof=1) / math.sqrt(len(final))
-    return f"  {title:<28} {published:>12} {final.mean():>8.1f} ± {error:<4.1f} {final.std(ddof=1):>9.0f}{restarts}"
+    mean, error = mean_and_error(runs.final)
+    return f"  {title:<28} {published:>12} {mean:>8.1f} ± {error:<4.1f} {runs.final.std(ddof=1):>9.0f}{restarts}"
 
 
 def main() -> None:
@@ -90,14 +77,14 @@ def main() -> None:
     for problem in PROBLEMS:
         print(f"problem {problem}, T = {HORIZON:,}, {RUNS:,} runs: published mean ± deviation, mean ± standard error,")
         print("  deviation, restarts")
-        for title, (name, parameters) in players(HORIZON).items():
+        for title, player in players(HORIZON).items():
             mean, deviation = PUBLISHED[title.partition(",")[0]][problem]
-            print(line(title, measured(problem, HORIZON, name, parameters, RUNS), f"{mean} ± {deviation}"))
+            print(line(title, problem, HORIZON, player, RUNS, f"{mean} ± {deviation}"))
     for problem in PROBLEMS:
         print(f"problem {problem}, T = 20 000, 300 runs, tuned as in the final article")
         for name, parameters in (("glr-klucb", {}), ("glr-klucb", {"restart": "global"}), ("oracle-restart", {})):
             title = " ".join([name, *parameters.values()])
-            print(line(title, measured(problem, 20_000, name, parameters, 300), "–"))
+            print(line(title, problem, 20_000, (name, parameters), 300, "–"))
 
 
 if __name__ == "__main__":

@@ -13,10 +13,8 @@ python scripts/published/master.py
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import numpy.typing as npt
+from _common import final_regrets, mean_and_error
 from numba import njit
 
 import ns_mab_gym as nsb
@@ -24,6 +22,7 @@ from ns_mab_gym import agents, worlds
 from ns_mab_gym.agents.core.kernel import act, observe
 from ns_mab_gym.agents.master import thresholds
 from ns_mab_gym.agents.parts.alarms import alarms_in
+from ns_mab_gym.means import Floats
 
 HORIZONS = (50_000, 1_000_000)
 TOLERANCES = (1.0, 1e-3, 3e-4, 1e-4)
@@ -38,7 +37,7 @@ def _play(state, means, luck, rng):  # type: ignore[no-untyped-def]
         observe(state, arm, 1.0 if luck.random() < means[t, arm] else 0.0)
 
 
-def played(means: npt.NDArray[np.float64], seed: int) -> agents.Agent:
+def played(means: Floats, seed: int) -> agents.Agent:
     """The agent as it stands after a run with Bernoulli rewards."""
     agent: agents.Agent = agents.make("master", means.shape[1], len(means))
     agent.reset(seed=seed)
@@ -68,12 +67,11 @@ def main() -> None:
     print(f"\nregret at T = 50 000 with lower thresholds, {RUNS} runs, and alarms per run")
     for tolerance in TOLERANCES:
         run = nsb.simulate("NSBandit-Abrupt-v0", "master", runs=RUNS, agent_kwargs={"tolerance": tolerance})
-        final, sounded = run.regret[:, -1], sum(len(each) for each in run.alarms or []) / RUNS
-        error = final.std(ddof=1) / math.sqrt(RUNS)
-        print(f"  {tolerance:<9g} {final.mean():>8.0f} ± {error:.0f}, {sounded:.1f} alarms")
+        sounded, (mean, error) = sum(map(len, run.alarms or [])) / RUNS, mean_and_error(run.final)
+        print(f"  {tolerance:<9g} {mean:>8.0f} ± {error:.0f}, {sounded:.1f} alarms")
     for name in ("ucb1", "beta-swts"):
-        final = nsb.simulate("NSBandit-Abrupt-v0", name, runs=RUNS).regret[:, -1]
-        print(f"  {name:<9} {final.mean():>8.0f} ± {final.std(ddof=1) / math.sqrt(RUNS):.0f}")
+        mean, error = mean_and_error(final_regrets("NSBandit-Abrupt-v0", (name, {}), RUNS, seed=0))
+        print(f"  {name:<9} {mean:>8.0f} ± {error:.0f}")
 
 
 if __name__ == "__main__":

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
+from _common import final_regrets, mean_and_error
 
-import ns_mab_gym as nsb
 from ns_mab_gym import worlds
+from ns_mab_gym.means import Floats
 
-FloatArray = npt.NDArray[np.float64]
 ROUNDS, RUNS = 1_000, 300
 PROBLEMS = {
     "10 arms, phi = 0.5": (0.5,) * 10,
@@ -52,7 +51,7 @@ class AutoRegressive(worlds.World):
         """K, the number of arms."""
         return len(self.phi)
 
-    def _means(self, rng: np.random.Generator) -> FloatArray:
+    def _means(self, rng: np.random.Generator) -> Floats:
         phi = np.array(self.phi)
         means = rng.normal(size=(self.horizon, phi.size))
         for t in range(1, self.horizon):
@@ -60,14 +59,12 @@ class AutoRegressive(worlds.World):
         return means
 
 
-def final_regret(phi: tuple[float, ...], variance: str, runs: int = RUNS) -> FloatArray:
+def regret_per_round(phi: tuple[float, ...], variance: str) -> Floats:
     """The final regret per round of each run."""
     drift = tuple(math.sqrt(1 - each**2) for each in phi)
     known = {"phi": phi, "mean": 0.0, "drift": drift, "noise": 1.0, "variance": variance}
-    law = {"reward": "gaussian", "scale": 1.0}
-    world = AutoRegressive(horizon=ROUNDS, phi=phi)
-    runs_of = nsb.simulate(world, "predictive-sampling", runs=runs, seed=1, env_kwargs=law, agent_kwargs=known)
-    return np.asarray(runs_of.regret[:, -1] / ROUNDS)
+    player, world = ("predictive-sampling", known), AutoRegressive(horizon=ROUNDS, phi=phi)
+    return final_regrets(world, player, RUNS, reward="gaussian", scale=1.0) / ROUNDS
 
 
 def main() -> None:
@@ -75,10 +72,9 @@ def main() -> None:
     print(f"regret per round, T = {ROUNDS:,}, {RUNS} runs; stated: predictive sampling has less wherever means change")
     print(f"  {'processes':<30} {'Thompson':>9} {'predictive':>11} {'less by':>9}")
     for title, phi in PROBLEMS.items():
-        plain, predictive = final_regret(phi, "posterior"), final_regret(phi, "predictive")
-        gain = plain - predictive
-        error = gain.std(ddof=1) / math.sqrt(gain.size)
-        print(f"  {title:<30} {plain.mean():>9.4f} {predictive.mean():>11.4f} {gain.mean():>9.4f} ± {error:.4f}")
+        plain, predictive = regret_per_round(phi, "posterior"), regret_per_round(phi, "predictive")
+        gain, error = mean_and_error(plain - predictive)
+        print(f"  {title:<30} {plain.mean():>9.4f} {predictive.mean():>11.4f} {gain:>9.4f} ± {error:.4f}")
 
 
 if __name__ == "__main__":

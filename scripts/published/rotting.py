@@ -21,19 +21,18 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from _common import Player, mean_and_error
 from numba import njit
 
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import act, observe
+from ns_mab_gym.means import Floats
 
 T, RUNS = 10_000, 40
 HEIGHTS = [0.01 * 1.25**i for i in range(0, 30, 3)]
-# title: (name, parameters)
-PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
+PLAYERS: dict[str, Player] = {
     "FEWA 0.03": ("fewa", {"alpha": 0.03}),
     "FEWA 0.06": ("fewa", {"alpha": 0.06}),
     "FEWA 0.1": ("fewa", {"alpha": 0.1}),
@@ -59,7 +58,7 @@ def pulls_of_the_first_arm(state, height, horizon, noise, rng):  # type: ignore[
     return pulls
 
 
-def regrets(title: str, height: float, horizon: int = T, runs: int = RUNS) -> npt.NDArray[np.float64]:
+def regrets(title: str, height: float, horizon: int = T, runs: int = RUNS) -> Floats:
     """The regret in every run: μ for each pull of arm 1 too few or too many."""
     name, parameters = PLAYERS[title]
 
@@ -76,8 +75,7 @@ def regrets(title: str, height: float, horizon: int = T, runs: int = RUNS) -> np
 def worst(title: str, horizon: int, runs: int = 100) -> tuple[float, float]:
     """The largest mean regret over all μ, and its standard error."""
     cells = [regrets(title, height, horizon, runs) for height in HEIGHTS]
-    largest = max(cells, key=lambda each: float(each.mean()))
-    return float(largest.mean()), float(largest.std(ddof=1)) / math.sqrt(runs)
+    return max(map(mean_and_error, cells))
 
 
 def main() -> None:
@@ -85,17 +83,15 @@ def main() -> None:
     print(f"mean regret at T = {T:,}, {RUNS} runs, standard errors in brackets; columns: μ")
     print(" " * 16 + "".join(f"{height:>14.3f}" for height in HEIGHTS))
     for title in PLAYERS:
-        cells = [regrets(title, height) for height in HEIGHTS]
-        shown = (f"{x.mean():.1f} ({x.std(ddof=1) / math.sqrt(RUNS):.1f})" for x in cells)
+        cells = [mean_and_error(regrets(title, height)) for height in HEIGHTS]
+        shown = (f"{mean:.1f} ({error:.1f})" for mean, error in cells)
         print(f"{title:<16}" + "".join(f"{cell:>14}" for cell in shown), flush=True)
     print("\nlargest mean regret over μ at T = 2 500 and 40 000, and its growth; stated: 4, up to logarithms (4.6)")
     for title in ("FEWA 0.06", "EFF-FEWA 0.06", "EFF-RAW-UCB 1.4"):
         (small, one), (large, two) = (worst(title, horizon) for horizon in (2_500, 40_000))
         growth = large / small
         error = growth * math.hypot(one / small, two / large)
-        print(
-            f"{title:<16}{small:>8.1f} ({one:.1f}){large:>8.1f} ({two:.1f})   × {growth:.2f} ({error:.2f})", flush=True
-        )
+        print(f"{title:<16}{small:>8.1f} ({one:.1f}){large:>8.1f} ({two:.1f})   × {growth:.2f} ({error:.2f})")
 
 
 if __name__ == "__main__":

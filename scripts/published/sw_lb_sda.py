@@ -20,12 +20,11 @@ python scripts/published/sw_lb_sda.py
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from _common import Player, final_regrets, mean_and_error
 
-import ns_mab_gym as nsb
-from ns_mab_gym import agents, worlds
+from ns_mab_gym import worlds
 
 T, RUNS = 10_000, 2_000
 PHASES = [([0.5, 0.3, 0.4], 3_000), ([0.3, 0.7, 0.2], 2_000), ([0.5, 0.3, 0.6], 5_000)]
@@ -45,8 +44,7 @@ M_UCB = {
     "threshold": math.sqrt(400 * math.log(6 * T**2)),
     "gamma": math.sqrt(2 * math.log(T) * 3 / T),
 }
-# what it is called there: (our name, parameters)
-PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
+PLAYERS: dict[str, Player] = {  # by their names in the source
     "SW-LB-SDA": ("sw-lb-sda", {"window": WINDOW}),
     "SW-LB-SDA, exponent 1/2": ("sw-lb-sda", {"window": WINDOW, "exponent": 0.5}),
     "SW-TS": ("beta-swts", {"window": WINDOW}),
@@ -58,32 +56,15 @@ PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def world() -> worlds.Table:
-    """The three phases."""
-    return worlds.Table(rows=np.repeat([mu for mu, _ in PHASES], [length for _, length in PHASES], axis=0))
-
-
-def measured(runs: int = RUNS) -> dict[str, np.ndarray]:
-    """The final regret of each agent in every run."""
-    table = {}
-    for title, (name, parameters) in PLAYERS.items():
-        if name in agents.names():
-            table[title] = nsb.simulate(world(), name, runs=runs, seed=1, agent_kwargs=parameters).regret[:, -1]
-    return table
-
-
 def main() -> None:
     """Print what is stated beside what is measured."""
-    table = measured()
+    means, lengths = zip(*PHASES, strict=True)
+    world = worlds.Table(rows=np.repeat(means, lengths, axis=0))
+    table = {title: final_regrets(world, player, RUNS) for title, player in PLAYERS.items()}
     print(f"K = 3, T = {T:,}, Υ = 2, {RUNS:,} runs; stated: SW-LB-SDA has the least regret")
-    best = table["SW-LB-SDA"]
     for title, final in sorted(table.items(), key=lambda row: float(row[1].mean())):
-        behind = final - best
-        errors = math.sqrt(RUNS)
-        print(
-            f"  {title:<24} {final.mean():>7.1f} ± {final.std(ddof=1) / errors:.1f}"
-            f"   behind SW-LB-SDA by {behind.mean():>7.1f} ± {behind.std(ddof=1) / errors:.1f}"
-        )
+        (mean, error), (behind, unsure) = mean_and_error(final), mean_and_error(final - table["SW-LB-SDA"])
+        print(f"  {title:<24} {mean:>7.1f} ± {error:.1f}   behind SW-LB-SDA by {behind:>7.1f} ± {unsure:.1f}")
 
 
 if __name__ == "__main__":
