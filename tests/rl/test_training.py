@@ -16,7 +16,6 @@ from ns_mab_gym import rl
 from ns_mab_gym.deep.comparison import SEED, TUNING_SEED
 from ns_mab_gym.rl.algorithm_settings import SETTINGS
 from ns_mab_gym.rl.training import BetweenRollouts, Trained, Training, train, untrained
-from ns_mab_gym.rl.vec_env import SB3VecEnv
 from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.tuning.race import held_out_seed
 
