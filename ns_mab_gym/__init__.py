@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .detections import Scorecard, scorecard
     from .envs.vector import bandit_of
-    from .play.episode import Trajectory, run_episode
+    from .play.loop import Trajectory, run_episode
     from .play.simulate import simulate
     from .runs import Runs
     from .specs import Sweep, geomspace, sweep
@@ -57,13 +57,13 @@ _LAZY = {
     "Runs": ".runs",
     "Scorecard": ".detections",
     "Sweep": ".specs",
-    "Trajectory": ".play.episode",
+    "Trajectory": ".play.loop",
     "Tuned": ".tuning.tune",
     "bandit_of": ".envs.vector",
     "compare": ".comparison",
     "geomspace": ".specs",
     "recommend": ".tuning.recommend",
-    "run_episode": ".play.episode",
+    "run_episode": ".play.loop",
     "scorecard": ".detections",
     "simulate": ".play.simulate",
     "sweep": ".specs",

@@ -122,9 +122,3 @@ def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
     """Return the environment's and the agent's seed of a run: independent of each other and of all other runs."""
     words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(2, np.uint64)
     return int(words[0] >> 1), int(words[1] >> 1)  # 63 bits, so that any table can hold them
-
-
-def evenly_spaced(horizon: int) -> npt.NDArray[np.int64]:
-    """Return at most 500 rounds, evenly spaced, the last of them T."""
-    points = min(POINTS, horizon)
-    return np.arange(1, points + 1) * horizon // points

@@ -31,8 +31,7 @@ from ..agents.core.arguments import job_count, positive, positive_int
 from ..agents.core.knowledge import Knowledge
 from ..envs.bandit import NSBanditEnv, drawn_means
 from ..means import Floats
-from ..play.pairing import Pairing
-from ..play.simulate import simulate
+from ..play.simulate import Pairing, simulate
 from ..runs import seed_pair
 from ..specs import as_env
 from ..statistics import lower_bound, t_quantile

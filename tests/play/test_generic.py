@@ -23,8 +23,7 @@ from ns_mab_gym import agents, rewards, theory, worlds
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.parallel import Caught, Done, Error, Failed
 from ns_mab_gym.play import simulate as generic
-from ns_mab_gym.play.pairing import Pairing
-from ns_mab_gym.play.simulate import Round, processes
+from ns_mab_gym.play.simulate import Pairing, Round, processes
 from ns_mab_gym.runs import seed_pair
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*playing through the generic Python loop")

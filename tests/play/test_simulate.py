@@ -19,7 +19,7 @@ from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.bandit import streams
 from ns_mab_gym.play.loop import BETA, draw, draw_beta, law_code
-from ns_mab_gym.play.pairing import Pairing, Recording
+from ns_mab_gym.play.simulate import Pairing, Recording
 from ns_mab_gym.runs import Runs, seed_pair
 
 every_agent = pytest.mark.parametrize("name", HOUSE)
