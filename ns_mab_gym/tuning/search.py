@@ -98,6 +98,7 @@ class Range:
 Dimension = Choices | Range
 Space = dict[str, Dimension]
 Described = Callable[[int, int], Space]  # from T and K
+Grid = tuple[list[dict[str, Any]], dict[str, float]]  # points, and the steps of the ranges
 
 
 def _window(horizon: int, n_arms: int) -> Range:
@@ -231,23 +232,30 @@ def grid_points(space: Space) -> int | None:
     return points if points >= COARSEST else None
 
 
-def grid(space: Space, points: int | None = None) -> tuple[list[dict[str, Any]], dict[str, float]]:
+def grid(space: Space, points: int | None = None) -> Grid:
     """Return the points of a product grid, and the distance between neighbours of each range on its scale.
 
     Args:
         space: the space.
         points: the number of values of each range; chosen so that there are at most 60 points if not given.
     """
-    most = points or grid_points(space)
-    axes, steps = {}, {}
-    for name, dimension in space.items():
-        if isinstance(dimension, Choices):
-            axes[name] = dimension.coarse(points)
-            continue
-        count = min(most or 1, dimension.natural_points()) if points is None else points
-        axes[name] = dimension.coarse(count)
-        steps[name] = dimension.length / max(count - 1, 1)
-    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())], steps
+    if points is not None:
+        return product_grid(space, dict.fromkeys(space, points))
+    most = grid_points(space) or 1
+    return product_grid(
+        space,
+        {
+            name: len(each.values) if isinstance(each, Choices) else min(most, each.natural_points())
+            for name, each in space.items()
+        },
+    )
+
+
+def product_grid(space: Space, counts: Mapping[str, int]) -> Grid:
+    """Return the product of grids with these numbers of values, and the distance between neighbours of each range."""
+    steps = {name: each.length / max(counts[name] - 1, 1) for name, each in space.items() if isinstance(each, Range)}
+    axes = (each.coarse(counts[name]) for name, each in space.items())
+    return [dict(zip(space, values, strict=True)) for values in itertools.product(*axes)], steps
 
 
 def neighbours(space: Space, point: Mapping[str, Any], steps: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -335,21 +343,15 @@ def search(
         return
     share = COARSE * (race.budget.left - floor)
     price = race.budget.price(race.evaluator.seconds(Candidate.of(agent, fixed)))
-    points, steps = _affordable_grid(space, share / price if price else math.inf)
+    points, steps = grid(space)  # thinned until there are two runs for each point; three values of each range stay
+    count = max((each.natural_points() for each in space.values() if isinstance(each, Range)), default=0)
+    while 2 * len(points) * price > share and count > FEWEST_VALUES:
+        count = max(FEWEST_VALUES, count // 2)
+        points, steps = grid(space, count)
     race.enter([*start, *(Candidate.of(agent, {**point, **fixed}) for point in points)])
     race.narrow(race.budget.left - share if steps else floor, keep=KEPT if steps else 1)
     if steps:
         refine(race, {agent: space}, {agent: steps}, floor, HALVINGS.get(len(steps), 3))
-
-
-def _affordable_grid(space: Space, runs: float) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Return the first grid, thinned until there are two runs for each point; three values of each range stay."""
-    points, steps = grid(space)
-    count = max((dimension.natural_points() for dimension in space.values() if isinstance(dimension, Range)), default=0)
-    while 2 * len(points) > runs and count > FEWEST_VALUES:
-        count = max(FEWEST_VALUES, count // 2)
-        points, steps = grid(space, count)
-    return points, steps
 
 
 def refine(

@@ -5,7 +5,7 @@ import pytest
 
 import ns_mab_gym as nsb
 from ns_mab_gym.cli import entry
-from ns_mab_gym.tuning import recommend as subject
+from ns_mab_gym.tuning import tune as subject
 from ns_mab_gym.tuning.race import Budget, Candidate, WorldEvaluator, held_out_seed
 
 AGENTS = ["beta-swts", "sw-ucb", "ts"]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import agents
-from ns_mab_gym.tuning.recommend import ADVISED, full_grid
 from ns_mab_gym.tuning.search import (
     MOST_POINTS,
     SPACES,
@@ -21,6 +20,7 @@ from ns_mab_gym.tuning.search import (
     neighbours,
     read_space,
 )
+from ns_mab_gym.tuning.tune import ADVISED, full_grid
 
 
 def corners(space):
