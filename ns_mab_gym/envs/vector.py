@@ -85,7 +85,11 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
         **arguments: Any,
     ) -> None:
         self.num_envs = n = positive_int("num_envs", num_envs)
-        self.autoreset_mode = checked_mode(autoreset_mode)
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            allowed = ", ".join(f"AutoresetMode.{mode.name} (or {mode.value!r})" for mode in AutoresetMode)
+            raise ValueError(f"autoreset_mode must be one of {allowed}, got {shown(autoreset_mode)}") from None
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         single = NSBanditEnv(**arguments)  # checks the arguments and provides the spaces
         self.world, self.law, self.render_mode = single.world, single.law, single.render_mode
@@ -157,9 +161,17 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
         given = None if means is None else given_means(means, self.num_envs, self.world, self.law)
         chosen = self._everyone
         if mask is not None:
-            chosen = checked_mask(mask, self.num_envs, self.autoreset_mode)
+            if self.autoreset_mode is not AutoresetMode.DISABLED:
+                raise ValueError(
+                    f"reset_mask needs autoreset_mode=AutoresetMode.DISABLED; with {self.autoreset_mode.name}, "
+                    f"sub-environments that end are reset by themselves"
+                )
+            n, is_mask = self.num_envs, isinstance(mask, np.ndarray) and mask.dtype == np.bool_
+            if not is_mask or mask.shape != (n,) or not mask.any():
+                raise ValueError(f"reset_mask must be an array of {n} truth values, not all False, got {shown(mask)}")
             if not self._begun:
                 raise ResetNeeded("no episode has begun: call reset() without a reset_mask first")
+            chosen = mask.copy()
         self._seeds.seed(seeds_of(seed, self.num_envs), chosen)
         self._begin(chosen, given, self._first_rounds if mask is None else None)
         shape = self.num_envs, self.world.n_arms + 2
@@ -303,27 +315,6 @@ def _finals(over: Mask, observation: Observation, infos: dict[str, Any]) -> dict
         final_obs[i] = observation[i].copy()
     final_info = _masked({key: values.copy() for key, values in infos.items()}, over)
     return {"final_obs": final_obs, "final_info": final_info, "_final_obs": over.copy(), "_final_info": over.copy()}
-
-
-def checked_mode(given: object) -> AutoresetMode:
-    """The autoreset mode, given as such or by its value."""
-    try:
-        return AutoresetMode(given)
-    except ValueError:
-        allowed = ", ".join(f"AutoresetMode.{mode.name} (or {mode.value!r})" for mode in AutoresetMode)
-        raise ValueError(f"autoreset_mode must be one of {allowed}, got {shown(given)}") from None
-
-
-def checked_mask(mask: Any, n_envs: int, mode: AutoresetMode) -> Mask:
-    """The mask of the sub-environments to reset."""
-    if mode is not AutoresetMode.DISABLED:
-        raise ValueError(
-            f"reset_mask needs autoreset_mode=AutoresetMode.DISABLED; with {mode.name}, sub-environments that end are "
-            f"reset by themselves"
-        )
-    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n_envs,) or not mask.any():
-        raise ValueError(f"reset_mask must be an array of {n_envs} truth values, not all False, got {shown(mask)}")
-    return mask.copy()
 
 
 def given_means(means: Any, n_envs: int, world: World, law: Law) -> list[Floats]:

@@ -38,6 +38,7 @@ from ..specs import as_env
 from ..statistics import lower_bound, t_quantile
 from ..worlds.synthetic import Stationary
 
+LEAST_BUDGET = 20  # runs
 FEWEST, MOST = 4, 2_000  # runs of a candidate: from which a bound is trusted, and in all
 HELD_OUT = 2_718_281_828  # a spawn key that no number of a run reaches
 WARM_UP_ROUNDS = 5_000
@@ -49,7 +50,7 @@ class Budget:
 
     Args:
         seconds: the seconds that may be spent; ignored if ``runs`` is given.
-        runs: the runs that may be played.
+        runs: the runs that may be played; at least 20, which a race of a few candidates takes.
         clock: returns the time in seconds.
     """
 
@@ -57,7 +58,8 @@ class Budget:
         self, seconds: float = 20.0, runs: int | None = None, clock: Callable[[], float] = time.perf_counter
     ) -> None:
         self.seconds = positive("budget", seconds, hint="it is in seconds; compilation does not count")
-        self.runs = None if runs is None else positive_int("runs", runs)
+        hint = "all runs of the race together"
+        self.runs = None if runs is None else positive_int("runs", runs, least=LEAST_BUDGET, hint=hint)
         self._clock = clock
         self.played = 0
         self._began = clock()
@@ -75,19 +77,14 @@ class Budget:
         return self.seconds if self.runs is None else float(self.runs)
 
     @property
-    def spent(self) -> float:
-        """The part that is spent, in the budget's unit."""
-        return self.elapsed if self.runs is None else float(self.played)
-
-    @property
     def elapsed(self) -> float:
         """The seconds that count, whatever the unit."""
         return self._clock() - self._began
 
     @property
     def left(self) -> float:
-        """The part that is left."""
-        return self.total - self.spent
+        """The part that is left, in the budget's unit."""
+        return self.total - (self.elapsed if self.runs is None else self.played)
 
     def price(self, seconds: float) -> float:
         """Return the price of one run that takes this long."""

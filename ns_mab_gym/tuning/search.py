@@ -19,6 +19,11 @@ RATIO = 1.6  # between neighbours of a one-dimensional grid on a log scale
 LINEAR_POINTS, LOG_POINTS = 9, 20  # the most values of a one-dimensional grid
 MOST_POINTS = 60  # of a product grid; where it would be coarser than COARSEST, an optimiser takes over
 COARSEST = 4  # values of each parameter
+COARSE = 0.5  # the share of what a search may spend that the first generation gets
+KEPT = 3  # candidates around which the grid is refined
+HALVINGS = {1: 2, 2: 3}  # number of ranges: how often the steps of the grid are halved
+FEWEST_VALUES = 3  # of a range, in a grid that the budget makes thin
+FIRST_PROPOSALS, PROPOSALS, GENERATIONS = 24, 10, 4
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,6 @@ class Range:
     high: float
     scale: str = "log"
 
-    @property
-    def whole(self) -> bool:
-        """True if values are rounded to integers."""
-        return isinstance(self.low, int) and isinstance(self.high, int)
-
     def position(self, value: float) -> float:
         """Return the position of a value on the scale on which the grid is even."""
         if self.scale == "linear":
@@ -68,7 +68,7 @@ class Range:
         else:
             raw = math.exp(position) if self.scale == "log" else 1 - math.exp(-position)
         raw = min(max(raw, self.low), self.high)
-        return round(raw) if self.whole else float(raw)
+        return round(raw) if isinstance(self.low, int) and isinstance(self.high, int) else float(raw)
 
     @property
     def length(self) -> float:
@@ -242,13 +242,10 @@ def grid(space: Space, points: int | None = None) -> Grid:
     if points is not None:
         return product_grid(space, dict.fromkeys(space, points))
     most = grid_points(space) or 1
-    return product_grid(
-        space,
-        {
-            name: len(each.values) if isinstance(each, Choices) else min(most, each.natural_points())
-            for name, each in space.items()
-        },
+    sizes = (
+        len(each.values) if isinstance(each, Choices) else min(most, each.natural_points()) for each in space.values()
     )
+    return product_grid(space, dict(zip(space, sizes, strict=True)))
 
 
 def product_grid(space: Space, counts: Mapping[str, int]) -> Grid:
@@ -274,54 +271,6 @@ def nearly_equal(space: Space, one: Mapping[str, Any], other: Mapping[str, Any],
         if abs(dimension.position(one[name]) - dimension.position(other[name])) >= steps[name] / 5:
             return False
     return True
-
-
-class Proposals:
-    """Proposes points, and learns from their costs.
-
-    Args:
-        space: the space of the points.
-        seed: of the optimiser.
-    """
-
-    def __init__(self, space: Space, seed: int) -> None:
-        try:
-            import optuna
-        except ImportError:
-            names = ", ".join(space)
-            raise ImportError(
-                f"searching {names} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
-                f"or give space= with one or two of them"
-            ) from None
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._space = space
-        self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed % 2**32))
-        self._where: dict[str, Any] = {
-            name: optuna.distributions.IntDistribution(0, len(dimension.values) - 1)
-            if isinstance(dimension, Choices)
-            else optuna.distributions.FloatDistribution(
-                dimension.position(dimension.low), dimension.position(dimension.high)
-            )
-            for name, dimension in space.items()
-        }
-
-    def ask(self, number: int) -> list[tuple[Any, dict[str, Any]]]:
-        """Return this number of trials, each with its point."""
-        trials = [self._study.ask(self._where) for _ in range(number)]
-        return [
-            (trial, {name: self._space[name].at(place) for name, place in trial.params.items()}) for trial in trials
-        ]
-
-    def tell(self, trial: Any, cost: float) -> None:
-        """Tell the cost of a trial's point; less is better."""
-        self._study.tell(trial, cost)
-
-
-COARSE = 0.5  # the share of what a search may spend that the first generation gets
-KEPT = 3  # candidates around which the grid is refined
-HALVINGS = {1: 2, 2: 3}  # number of ranges: how often the steps of the grid are halved
-FEWEST_VALUES = 3  # of a range, in a grid that the budget makes thin
-FIRST_PROPOSALS, PROPOSALS, GENERATIONS = 24, 10, 4
 
 
 def search(
@@ -391,17 +340,33 @@ def _around(race: Race, spaces: Mapping[Any, Space], steps: Mapping[Any, Mapping
 def _propose(
     race: Race, agent: Any, space: Space, fixed: Mapping[str, Any], start: Sequence[Candidate], floor: float, seed: int
 ) -> None:
-    proposals = Proposals(space, seed)
+    """Race what an optimiser proposes, which learns from the regrets; of each range, it sees positions."""
+    try:
+        import optuna
+    except ImportError:
+        names = ", ".join(space)
+        raise ImportError(
+            f"searching {names} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
+            f"or give space= with one or two of them"
+        ) from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed % 2**32))
+    where: dict[str, Any] = {
+        name: optuna.distributions.IntDistribution(0, len(each.values) - 1)
+        if isinstance(each, Choices)
+        else optuna.distributions.FloatDistribution(each.position(each.low), each.position(each.high))
+        for name, each in space.items()
+    }
     race.enter(start)
     for generation in range(1 + GENERATIONS):
-        new = {
-            Candidate.of(agent, {**point, **fixed}): trial
-            for trial, point in proposals.ask(PROPOSALS if generation else FIRST_PROPOSALS)
-        }
+        new = {}
+        for trial in [study.ask(where) for _ in range(PROPOSALS if generation else FIRST_PROPOSALS)]:
+            point = {name: space[name].at(place) for name, place in trial.params.items()}
+            new[Candidate.of(agent, {**point, **fixed})] = trial
         race.enter(list(new))
         last = generation == GENERATIONS
         share = COARSE if generation == 0 else 1 / (1 + GENERATIONS - generation)
         race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if last else KEPT)
         for candidate, trial in new.items():
             if candidate in race.finals:  # else there was no budget to try it
-                proposals.tell(trial, float(race.finals[candidate][: race.first].mean()))
+                study.tell(trial, float(race.finals[candidate][: race.first].mean()))

@@ -36,7 +36,6 @@ from .search import (
 JUDGING = 0.25  # the share of the budget that the held-out runs may take
 LEAST_RUNS, FEWEST_RUNS, MOST_RUNS = 2, 8, 200  # held-out runs: of the choice in any case, of others too, and at most
 CAREFUL = 0.7  # the share of the rest of the budget that the held-out runs are planned to take
-LEAST_BUDGET = 20  # runs
 NEAR_RANDOM = 0.95
 FORMULA_INSTANCES = 5  # of a random world, to see whether a formula depends on the instance
 DOUBTFUL = 0.25  # from here on, a share by which a candidate might be better says too little to be told
@@ -249,7 +248,7 @@ def tune(
         level: the probability with which the bounds of the race may fail.
     """
     seed = positive_int("seed", seed, least=0, most=None)
-    limit = Budget(budget, _least_runs(runs))
+    limit = Budget(budget, runs)
     agent, settings = unpacked(agent)
     _kind_of(agent)
     evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
@@ -310,7 +309,7 @@ def recommend(
         level: the probability with which the bounds of the race may fail.
     """
     seed = positive_int("seed", seed, least=0, most=None)
-    budget = Budget(seconds, _least_runs(runs))
+    budget = Budget(seconds, runs)
     law = {} if reward is None else {"reward": reward}
     evaluator = WorldEvaluator(world, {**(env_kwargs or {}), **law}, seed=seed, n_jobs=n_jobs)
     if evaluator.bandit is None or evaluator.horizon is None:
@@ -354,12 +353,6 @@ def recommend(
         left_out=left_out + look.left_out,
         knowledge=known if evaluator.random else evaluator.knowledge(),
     )
-
-
-def _least_runs(runs: int | None) -> int | None:
-    """Return the budget in runs; raises an error if it does not suffice for a race of a few candidates."""
-    hint = "all runs of the race together"
-    return None if runs is None else positive_int("runs", runs, least=LEAST_BUDGET, hint=hint)
 
 
 def _kind_of(agent: Any) -> type[Any]:
