@@ -242,10 +242,10 @@ def grid(space: Space, points: int | None = None) -> Grid:
     if points is not None:
         return product_grid(space, dict.fromkeys(space, points))
     most = grid_points(space) or 1
-    sizes = (
-        len(each.values) if isinstance(each, Choices) else min(most, each.natural_points()) for each in space.values()
-    )
-    return product_grid(space, dict(zip(space, sizes, strict=True)))
+    counts = {}
+    for name, each in space.items():
+        counts[name] = len(each.values) if isinstance(each, Choices) else min(most, each.natural_points())
+    return product_grid(space, counts)
 
 
 def product_grid(space: Space, counts: Mapping[str, int]) -> Grid:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -317,15 +317,15 @@ def recommend(
             f"{evaluator.env} does not tell its means; recommend takes means, a file of them, or a world's name"
         )
     names, left_out = _entrants(evaluator, agents)
-    spaces = {name: _space(name, evaluator.horizon, evaluator.n_arms) for name in names}
+    spaces = {name: advised_space(name, evaluator.horizon, evaluator.n_arms) for name in names}
     with budget.paused():
-        evaluator.warm_up(Candidate.of(name, _grid(space, 0.0)[0][0]) for name, space in spaces.items())
+        evaluator.warm_up(Candidate.of(name, coarse_grid(space, 0.0)[0][0]) for name, space in spaces.items())
     theory = _theory(evaluator, [name for name in LEARNERS if name in names])
     look = _first_look(evaluator, budget, spaces)
     race = Race(evaluator, budget, level=level, tolerance=tolerance, first=look.runs)
     steps = {}
     for name in look.agents:
-        points, steps[name] = _grid(spaces[name], look.share)
+        points, steps[name] = coarse_grid(spaces[name], look.share)
         race.enter([Candidate.of(name, point) for point in points])
     if theory is not None and theory.agent in look.agents:
         race.enter([theory])
@@ -454,12 +454,13 @@ def _entrants(evaluator: WorldEvaluator, agents: Sequence[str] | None) -> tuple[
     return able, [f"{', '.join(unable)} (not for these rewards)"] if unable else []
 
 
-def _space(name: str, horizon: int, n_arms: int) -> Space:
+def advised_space(name: str, horizon: int, n_arms: int) -> Space:
+    """Return the space of an agent that `recommend` searches; an empty one if there is nothing to tune."""
     described = ADVISED.get(name)
-    if described is not None:
-        space: Space = described(horizon, n_arms)
-        return space
-    return {} if name in UNTUNED else default_space(name, horizon, n_arms)
+    if described is None:
+        return {} if name in UNTUNED else default_space(name, horizon, n_arms)
+    space: Space = described(horizon, n_arms)
+    return space
 
 
 def _theory(evaluator: WorldEvaluator, names: Sequence[str]) -> Candidate | None:
@@ -491,7 +492,7 @@ def _first_look(evaluator: WorldEvaluator, budget: Budget, spaces: Mapping[str, 
     slow: list[str] = []
 
     def cost(name: str, runs: int, share: float) -> float:
-        return runs * price[name] * len(_grid(spaces[name], share)[0])
+        return runs * price[name] * len(coarse_grid(spaces[name], share)[0])
 
     while True:
         for runs, share in LOOKS:
@@ -504,17 +505,12 @@ def _first_look(evaluator: WorldEvaluator, budget: Budget, spaces: Mapping[str, 
         slow.append(slowest)
 
 
-def _grid(space: Space, share: float) -> Grid:
+def coarse_grid(space: Space, share: float) -> Grid:
     """Return the product of coarse axes, and the steps of the ranges among them."""
     full = {
         name: len(each.values) if isinstance(each, Choices) else POINTS.get(name, 4) for name, each in space.items()
     }
     return product_grid(space, {name: max(1, math.ceil(share * count)) for name, count in full.items()})
-
-
-def full_grid(agents: Collection[str], horizon: int, n_arms: int) -> list[Candidate]:
-    """Return every agent with a grid twice as fine as the first one of `recommend`, to measure it by."""
-    return [Candidate.of(name, point) for name in agents for point in _grid(_space(name, horizon, n_arms), 2.0)[0]]
 
 
 def _halvings(steps: Mapping[str, Mapping[str, float]]) -> int:
