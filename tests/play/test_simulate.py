@@ -133,12 +133,6 @@ def test_blocks_and_prefixes_are_the_same_runs():
     assert whole.parameters == first.parameters + rest.parameters
 
 
-def test_runs_differ():
-    runs = nsb.simulate(worlds.Abrupt(horizon=300), "ts", runs=20, seed=1, record="all")
-    assert len({row.tobytes() for row in runs.rewards}) == 20
-    assert len({row.tobytes() for row in runs.arms}) == 20
-
-
 @every_law
 def test_agents_that_share_a_seed_share_their_luck(law):
     """In a round in which two agents play the same arm they get the same reward; Gaussian noise is the same anyway."""
