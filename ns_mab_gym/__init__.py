@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .detections import Scorecard, scorecard
     from .envs.vector import bandit_of
-    from .play.episode import Trajectory, run_episode
+    from .play.loop import Trajectory, run_episode
     from .play.simulate import simulate
     from .runs import Runs
     from .specs import Sweep, geomspace, sweep
-    from .tuning.recommend import Advice, recommend
-    from .tuning.tune import Tuned, tune
+    from .tuning.tune import Advice, Tuned, recommend, tune
 
 __version__ = "0.1.0"
 IMPORTED_AT = time.time()  # a file that is younger may not be what was imported from it
@@ -52,18 +51,18 @@ __all__ = [
 
 # Loaded on first use, so that a user of the environments alone does not wait for numba to be imported.
 _LAZY = {
-    "Advice": ".tuning.recommend",
+    "Advice": ".tuning.tune",
     "Comparison": ".comparison",
     "Runs": ".runs",
     "Scorecard": ".detections",
     "Sweep": ".specs",
-    "Trajectory": ".play.episode",
+    "Trajectory": ".play.loop",
     "Tuned": ".tuning.tune",
     "bandit_of": ".envs.vector",
     "compare": ".comparison",
     "geomspace": ".specs",
-    "recommend": ".tuning.recommend",
-    "run_episode": ".play.episode",
+    "recommend": ".tuning.tune",
+    "run_episode": ".play.loop",
     "scorecard": ".detections",
     "simulate": ".play.simulate",
     "sweep": ".specs",

@@ -27,10 +27,9 @@ from .files import write_atomically
 from .means import Floats
 from .parallel import RETRIES
 from .parallel import executor as workers
-from .play.episode import check_match
-from .play.pairing import Pairing, known_of
+from .play.loop import check_match
 from .play.progress import Progress, ProgressOption, counting
-from .play.simulate import simulate
+from .play.simulate import Pairing, known_of, simulate
 from .runs import Runs, seed_pair
 from .sources import versions
 from .specs import AgentSpec, Given, WorldSpec, agent_specs, as_agent, said, world_specs

@@ -66,7 +66,7 @@ class Runs:
         return self.regret[:, -1]
 
     def first(self, runs: int) -> Runs:
-        """The first so many runs, without the single arms and rewards."""
+        """The first runs, as many as ``runs`` says, without the single arms and rewards."""
         return Runs(
             self.rounds,
             self.regret[:runs],
@@ -81,21 +81,20 @@ class Runs:
     def at(self, round_: float) -> Floats:
         """(R,) the cumulative regret after a round, interpolated linearly between the recorded rounds."""
         if round_ not in self._known:
-            self._known[round_] = self._interpolated(round_)
-            self._known[round_].flags.writeable = False
+            after = min(int(self.rounds.searchsorted(round_)), len(self.rounds) - 1)
+            if after == 0:
+                regret = round_ / self.rounds[0] * self.regret[:, 0]
+            else:
+                (earlier, later), before = self.rounds[after - 1 : after + 1], self.regret[:, after - 1]
+                regret = before + (round_ - earlier) / (later - earlier) * (self.regret[:, after] - before)
+            regret.flags.writeable = False
+            self._known[round_] = regret
         return self._known[round_]
 
     @cached_property
     def _known(self) -> dict[float, Floats]:
         """The regret after rounds that were asked for before: tests of claims ask for the same few many times."""
         return {}
-
-    def _interpolated(self, round_: float) -> Floats:
-        after = min(int(self.rounds.searchsorted(round_)), len(self.rounds) - 1)
-        if after == 0:
-            return np.asarray(round_ / self.rounds[0] * self.regret[:, 0])
-        (earlier, later), before = self.rounds[after - 1 : after + 1], self.regret[:, after - 1]
-        return np.asarray(before + (round_ - earlier) / (later - earlier) * (self.regret[:, after] - before))
 
     def between(self, first: float, last: float) -> Floats:
         """(R,) the regret of the rounds after ``first`` up to ``last``."""
@@ -122,9 +121,3 @@ def seed_pair(seed: int, run: int = 0) -> tuple[int, int]:
     """Return the environment's and the agent's seed of a run: independent of each other and of all other runs."""
     words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(2, np.uint64)
     return int(words[0] >> 1), int(words[1] >> 1)  # 63 bits, so that any table can hold them
-
-
-def evenly_spaced(horizon: int) -> npt.NDArray[np.int64]:
-    """Return at most 500 rounds, evenly spaced, the last of them T."""
-    points = min(POINTS, horizon)
-    return np.arange(1, points + 1) * horizon // points

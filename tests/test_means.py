@@ -32,15 +32,6 @@ def test_facts_equal_their_definitions(means):
 
 @settings(deadline=None)
 @given(matrices)
-def test_lipschitz_holds_between_any_two_rounds(means):
-    sigma = theory.lipschitz(means)
-    for s in range(len(means)):
-        for t in range(s):
-            assert np.all(np.abs(means[s] - means[t]) <= sigma * (s - t) + 1e-12)
-
-
-@settings(deadline=None)
-@given(matrices)
 def test_leaders_are_the_best_and_the_best_of_the_rest(means):
     arm, best, rival = theory.leaders(means)
     for t, row in enumerate(means.tolist()):

@@ -17,7 +17,7 @@ from ns_mab_gym import agents, worlds, wrappers
 from ns_mab_gym.agents.core import arguments
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.vector import NSBanditVectorEnv
-from ns_mab_gym.play.pairing import Recording
+from ns_mab_gym.play.simulate import Recording
 
 HUGE = (10**12, 2**63, 10**30, 10**400, 10**5_000)
 FREE = r"memory, [\d.,]+ GB are free; "

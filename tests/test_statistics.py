@@ -24,11 +24,6 @@ def test_mean_sd_and_interval_agree_with_scipy():
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.15 * ours.se)
 
 
-def test_the_same_samples_give_the_same_interval():
-    samples = RNG.normal(size=30)
-    assert statistics.estimate(samples) == statistics.estimate(samples.copy())
-
-
 def test_one_run_has_no_spread():
     assert statistics.estimate(np.array([3.0])) == statistics.Estimate(3.0, 0.0, 0.0, 3.0, 3.0)
 
@@ -68,7 +63,7 @@ def test_a_few_samples_that_differ_do_not_make_an_interval_endless():
 def test_ranks_equal_scipys():
     finals = RNG.integers(0, 6, size=(5, 40)).astype(float)  # with ties
     expected = stats.rankdata(finals, axis=0).mean(axis=1)
-    assert np.allclose(statistics.mean_ranks(finals), expected)
+    assert np.allclose(statistics.ranks_of(finals).mean(axis=1), expected)
 
 
 def test_the_probability_of_improvement_counts_ties_half():

@@ -111,7 +111,7 @@ def recommend_agent(arguments: Sequence[str] | None = None, command: str = "reco
     parser.add_jobs()
 
     def work(options: argparse.Namespace) -> Iterator[str]:
-        from ..tuning.recommend import recommend
+        from ..tuning.tune import recommend
 
         env = WorldSpec.read(options.world).env()
         limits = {"seconds": options.seconds, "runs": options.runs, "seed": options.seed, "n_jobs": options.jobs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -17,9 +17,6 @@ from ..rewards import Law
 from ..worlds import catalogue
 from ..worlds.world import World
 from .render import EpisodeHistory, ansi_line, draw_frame
-
-if TYPE_CHECKING:
-    pass
 
 Observation = npt.NDArray[np.float32]
 

@@ -1,7 +1,11 @@
-"""The native vector environment: N bandits stepped at once, computed with arrays throughout."""
+"""The native vector environment: N bandits stepped at once, computed with arrays throughout.
+
+Their seeds and streams of luck are those that N single environments would spawn.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, overload
@@ -13,19 +17,20 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from ..agents.core.arguments import by_name, check_memory, known_parameters, positive_int, shown
+from ..agents.core.arguments import by_name, check_memory, known_parameters, positive_int, seed_number, shown
 from ..means import Floats, Ints, Mask
 from ..rewards import Bernoulli, Beta, Gaussian, Law
 from ..worlds.world import World
 from .bandit import NSBanditEnv, Observation, checked_means, drawn_means
 from .render import EpisodeHistory, ansi_line, draw_frame
-from .seeding import Children, EnvSeeds, Luck, seeds_of
 
 BLOCK = 256  # steps that are prepared at once, at most; any number gives the same results
 BLOCK_BYTES = 1 << 26  # which what is prepared takes, at most
 NONE: Floats = np.zeros((0, 0))  # no instance
 ENV_BYTES = 1_600  # of a sub-environment and its generator, in what is kept and what is returned
 ARM_BYTES = 40  # of each of its arms
+AT_A_TIME = 64  # generators, which are made faster one after the other than between other work
+SEED_BITS = 128  # of a seed that nobody gave, as in NumPy
 MASKS = ("_mu", "_optimal_arm", "_regret", "_total_regret", "_round")  # of the infos
 
 
@@ -80,7 +85,11 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
         **arguments: Any,
     ) -> None:
         self.num_envs = n = positive_int("num_envs", num_envs)
-        self.autoreset_mode = checked_mode(autoreset_mode)
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            allowed = ", ".join(f"AutoresetMode.{mode.name} (or {mode.value!r})" for mode in AutoresetMode)
+            raise ValueError(f"autoreset_mode must be one of {allowed}, got {shown(autoreset_mode)}") from None
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         single = NSBanditEnv(**arguments)  # checks the arguments and provides the spaces
         self.world, self.law, self.render_mode = single.world, single.law, single.render_mode
@@ -91,15 +100,22 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
             each += 8 * k * (horizon + rows) + 8 * rows
         what = f"{n:,} environments of {horizon:,} rounds and {k:,} arms"
         check_memory(n * each, what, "choose a smaller num_envs, or a smaller horizon if means are drawn")
-        self._last_round = last_round(max_episode_steps, horizon)
-        self._first_rounds = first_rounds(stagger, n, self._last_round, self.render_mode)
+        self._last_round = horizon
+        if max_episode_steps is not None and max_episode_steps != -1:  # which set no limit, as in ``gym.make``
+            limit = positive_int("max_episode_steps", max_episode_steps, hint="or None, to play all T rounds")
+            self._last_round = min(horizon, limit)
+        if not isinstance(stagger, bool):
+            raise TypeError(f"stagger must be True or False, got {shown(stagger)}")
+        if stagger and self.render_mode == "rgb_array":
+            raise ValueError('pictures show episodes from round 1 on: use render_mode="ansi", or stagger=False')
+        self._first_rounds = np.arange(n) * (self._last_round if stagger else 0) // n  # rounds that lie behind at first
         self.single_observation_space, self.single_action_space = single.observation_space, single.action_space
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
 
         self._own_means = None if self.world.random else single.means
-        self._seeds, self._luck = EnvSeeds(n), Luck(n, self.law)
-        self._buffer = PrefetchBuffer(n, k, horizon, self._luck, self.world.random)
+        self._seeds = EnvSeeds(n)
+        self._buffer = PrefetchBuffer(n, k, horizon, self.law, self.world.random)
         self._offsets = k * np.arange(n)  # where each env begins in a flat (N, K) array
         self._starts = (k + 2) * np.arange(n)  # and in one of observations
         self._times = (np.arange(horizon + 1) / horizon).astype(np.float32)  # as they are observed after each round
@@ -127,7 +143,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
         """The seeds of the sub-environments: the single environment plays instance i with the i-th of them."""
-        return self._seeds.seeds
+        return tuple(self._seeds.seeds)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -145,14 +161,21 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
         given = None if means is None else given_means(means, self.num_envs, self.world, self.law)
         chosen = self._everyone
         if mask is not None:
-            chosen = checked_mask(mask, self.num_envs, self.autoreset_mode)
+            if self.autoreset_mode is not AutoresetMode.DISABLED:
+                raise ValueError(
+                    f"reset_mask needs autoreset_mode=AutoresetMode.DISABLED; with {self.autoreset_mode.name}, "
+                    f"sub-environments that end are reset by themselves"
+                )
+            n, is_mask = self.num_envs, isinstance(mask, np.ndarray) and mask.dtype == np.bool_
+            if not is_mask or mask.shape != (n,) or not mask.any():
+                raise ValueError(f"reset_mask must be an array of {n} truth values, not all False, got {shown(mask)}")
             if not self._begun:
                 raise ResetNeeded("no episode has begun: call reset() without a reset_mask first")
+            chosen = mask.copy()
         self._seeds.seed(seeds_of(seed, self.num_envs), chosen)
         self._begin(chosen, given, self._first_rounds if mask is None else None)
-        observation = (
-            np.zeros((self.num_envs, self.world.n_arms + 2), np.float32) if mask is None else self._shown.copy()
-        )
+        shape = self.num_envs, self.world.n_arms + 2
+        observation = np.zeros(shape, np.float32) if mask is None else self._shown.copy()
         infos = self._no_round()
         self._show_beginning(chosen, observation, infos)
         return self._kept(observation), _masked(infos, chosen)
@@ -161,11 +184,17 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
         """Start new episodes where the mask is true, in round 1 or after these numbers of rounds."""
         envs = np.flatnonzero(chosen)
         self._begun = False
-        children = self._seeds.next_episode(envs)
+        seeds, children = self._seeds.next_episode(envs)
         self._t[envs] = 0 if first is None else first
         self._left = self._last_round - int(self._t.max())
-        self._luck.begin(envs, children.next(), self._t[envs])
-        self._buffer.begin(envs, self._instances(envs, children, given), self._t)
+        instances: Iterator[Floats]  # each is drawn when it is asked for, so that the old one can make room for it
+        if given is not None:
+            instances = (given[i] for i in envs.tolist())
+        elif self._own_means is not None:
+            instances = repeat(self._own_means, len(envs))
+        else:
+            instances = (drawn_means(self.world, self.law, rng) for rng in spawned(seeds, children))
+        self._buffer.begin(envs, instances, spawned(seeds, children + 1), self._t)
         self._total_regret[envs] = 0.0
         if self._over is not None:
             left = self._over & ~chosen
@@ -175,14 +204,6 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
             if self.render_mode == "rgb_array":
                 self._histories[i] = EpisodeHistory(self._buffer.instances[i])
         self._begun = True
-
-    def _instances(self, envs: Ints, children: Children, given: list[Floats] | None) -> Iterator[Floats]:
-        """The instances of new episodes, each drawn when it is asked for, so that the old one can make room for it."""
-        if given is not None:
-            return (given[i] for i in envs.tolist())
-        if self._own_means is not None:
-            return repeat(self._own_means, len(envs))
-        return (drawn_means(self.world, self.law, rng) for rng in children.generators())
 
     def _show_beginning(self, envs: Mask, observation: Observation, infos: dict[str, Any]) -> None:
         """Put the first observations and infos of new episodes where the mask is true."""
@@ -296,43 +317,6 @@ def _finals(over: Mask, observation: Observation, infos: dict[str, Any]) -> dict
     return {"final_obs": final_obs, "final_info": final_info, "_final_obs": over.copy(), "_final_info": over.copy()}
 
 
-def checked_mode(given: object) -> AutoresetMode:
-    """The autoreset mode, given as such or by its value."""
-    try:
-        return AutoresetMode(given)
-    except ValueError:
-        allowed = ", ".join(f"AutoresetMode.{mode.name} (or {mode.value!r})" for mode in AutoresetMode)
-        raise ValueError(f"autoreset_mode must be one of {allowed}, got {shown(given)}") from None
-
-
-def last_round(max_episode_steps: object, horizon: int) -> int:
-    """The round in which episodes end; None and -1 set no limit beside the horizon, as in ``gym.make``."""
-    if max_episode_steps is None or max_episode_steps == -1:
-        return horizon
-    return min(horizon, positive_int("max_episode_steps", max_episode_steps, hint="or None, to play all T rounds"))
-
-
-def first_rounds(stagger: object, n_envs: int, rounds: int, render_mode: str | None) -> Ints:
-    """The number of rounds that lie behind each of N sub-environments when their first episode begins."""
-    if not isinstance(stagger, bool):
-        raise TypeError(f"stagger must be True or False, got {shown(stagger)}")
-    if stagger and render_mode == "rgb_array":
-        raise ValueError('pictures show episodes from round 1 on: use render_mode="ansi", or stagger=False')
-    return np.arange(n_envs) * (rounds if stagger else 0) // n_envs
-
-
-def checked_mask(mask: Any, n_envs: int, mode: AutoresetMode) -> Mask:
-    """The mask of the sub-environments to reset."""
-    if mode is not AutoresetMode.DISABLED:
-        raise ValueError(
-            f"reset_mask needs autoreset_mode=AutoresetMode.DISABLED; with {mode.name}, sub-environments that end are "
-            f"reset by themselves"
-        )
-    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n_envs,) or not mask.any():
-        raise ValueError(f"reset_mask must be an array of {n_envs} truth values, not all False, got {shown(mask)}")
-    return mask.copy()
-
-
 def given_means(means: Any, n_envs: int, world: World, law: Law) -> list[Floats]:
     """The instances given to ``reset``: one matrix for all, or one for each."""
     if not (isinstance(means, list | tuple | np.ndarray) and len(means) and np.ndim(means[0]) == 2):
@@ -401,15 +385,16 @@ class PrefetchBuffer:
         n_envs: N.
         n_arms: K.
         horizon: T.
-        luck: their streams of luck.
+        law: their reward law.
         random: whether each bandit has an instance of its own.
 
     Attributes:
         instances: N matrices (T, K); N references to the same one if all share it.
     """
 
-    def __init__(self, n_envs: int, n_arms: int, horizon: int, luck: Luck, random: bool) -> None:
-        self._shape, self._streams, self._random = (n_envs, n_arms), luck, random
+    def __init__(self, n_envs: int, n_arms: int, horizon: int, law: Law, random: bool) -> None:
+        self._shape, self._law, self._random = (n_envs, n_arms), law, random
+        self._streams: dict[int, np.random.Generator] = {}  # of luck, one draw per round
         self._rows = rows_ahead(n_envs, n_arms, horizon, random)
         self._row = self._rows  # the next to be played; none is prepared yet
         self._every = np.arange(n_envs)
@@ -418,15 +403,20 @@ class PrefetchBuffer:
         self._common, self._common_best = NONE, np.zeros(0, np.int64)  # that one, and its best arms
         self._mu, self._best = np.zeros((0, *self._shape)), np.zeros((0, n_envs), np.int64)
 
-    def begin(self, envs: Ints, instances: Iterator[Floats], rounds: Ints) -> None:
+    def begin(self, envs: Ints, instances: Iterator[Floats], luck: Iterator[np.random.Generator], rounds: Ints) -> None:
         """Begin episodes in some bandits, or in all.
 
         Args:
-            envs: which, in ascending order.
+            envs: these bandits, in ascending order.
             instances: of each of them.
+            luck: the generator of each of them.
             rounds: (N,) rounds that lie behind each of the N bandits, these and the others.
         """
         whole = len(envs) == len(rounds)
+        for i, generator, behind in zip(envs.tolist(), luck, rounds[envs].tolist(), strict=True):
+            self._streams[i] = generator
+            if behind:
+                self._law.luck(generator, behind)
         if whole and self._random:
             self._common = NONE
         for i in envs.tolist():
@@ -470,9 +460,13 @@ class PrefetchBuffer:
             return
         if len(envs) == self._shape[0]:
             self._luck = np.zeros((0, 0))  # the old makes room for the new
-            self._luck = self._streams.draw(envs, ahead)
+            self._luck = self._draw(envs, ahead)
         else:
-            self._luck[self._row :, envs] = self._streams.draw(envs, ahead)
+            self._luck[self._row :, envs] = self._draw(envs, ahead)
+
+    def _draw(self, envs: Ints, rounds: int) -> Floats:
+        """The luck of the next rounds, (rounds, n)."""
+        return np.stack([self._law.luck(self._streams[i], rounds) for i in envs.tolist()], axis=1)
 
     def _prepare_means(self, envs: Ints, rounds: Ints) -> None:
         """Put the means of the coming rounds side by side; what follows the end of an episode has no meaning."""
@@ -498,6 +492,80 @@ def rows_ahead(n_envs: int, n_arms: int, horizon: int, random: bool) -> int:
     """The number of steps to prepare: fewer for many bandits, so that what is prepared takes bounded memory."""
     each = 8 * (n_arms + 2) if random else 8
     return max(1, min(BLOCK, horizon, BLOCK_BYTES // (n_envs * each)))
+
+
+def seeds_of(given: Any, n_envs: int) -> list[int | None]:
+    """The seed of each sub-environment: s + i for a number s, as Gymnasium has it; one each from a list."""
+    if given is None:
+        return [None] * n_envs
+    if isinstance(given, list | tuple | range) or (isinstance(given, np.ndarray) and given.ndim > 0):
+        seeds = [seed_number(each, "each of the seeds") for each in given]
+        if len(seeds) != n_envs:
+            raise ValueError(f"a list of seeds must have one for each of the {n_envs} envs, got {len(seeds)}")
+        return seeds
+    first = positive_int("seed", given, least=0, most=None, hint="or give a list, one for each sub-environment")
+    return list(range(first, first + n_envs))
+
+
+class EnvSeeds:
+    """Seeds of N sub-environments, and the number of streams that each has spawned.
+
+    The single environment has a generator that spawns two children in each episode: one for the means, one for luck.
+    The children follow from the seed and their number alone, so that no generator is made for them until it is asked
+    for.
+
+    Args:
+        n_envs: N.
+
+    Attributes:
+        seeds: the N seeds; none before the first reset.
+    """
+
+    def __init__(self, n_envs: int) -> None:
+        self.seeds: list[int] = []
+        self._spawned = np.zeros(n_envs, np.int64)
+        self._generators: list[np.random.Generator] = []  # empty until they are asked for
+
+    def seed(self, seeds: list[int | None], envs: Mask) -> None:
+        """Seed the sub-environments where the mask is true; None lets one go on, or draws its first seed."""
+        if not self.seeds:
+            self.seeds = [secrets.randbits(SEED_BITS) if seed is None else seed for seed in seeds]
+            return
+        for i in np.flatnonzero(envs).tolist():
+            if (seed := seeds[i]) is not None:
+                self.seeds[i], self._spawned[i] = seed, 0
+                if self._generators:
+                    self._generators[i] = self._generator(i)
+
+    def _generator(self, i: int) -> np.random.Generator:
+        sequence = np.random.SeedSequence(self.seeds[i], n_children_spawned=self._spawned.item(i))
+        return np.random.Generator(np.random.PCG64(sequence))
+
+    @property
+    def generators(self) -> tuple[np.random.Generator, ...]:
+        """The N generators; from now on, children that others spawn from them count too."""
+        if not self._generators:
+            self._generators = [self._generator(i) for i in range(len(self.seeds))]
+        return tuple(self._generators)
+
+    def next_episode(self, envs: Ints) -> tuple[list[int], Ints]:
+        """The seeds, and the children that draw the means of the next episode; the ones after these draw its luck."""
+        for i in envs.tolist() if self._generators else ():
+            sequence: Any = self._generators[i].bit_generator.seed_seq
+            self._spawned[i] = sequence.n_children_spawned
+            sequence.spawn(2)
+        keys = self._spawned[envs]
+        self._spawned[envs] += 2
+        return [self.seeds[i] for i in envs.tolist()], keys
+
+
+def spawned(seeds: list[int], children: Ints) -> Iterator[np.random.Generator]:
+    """The generators that sub-environments with these seeds spawn as children with these numbers."""
+    for start in range(0, len(seeds), AT_A_TIME):
+        some = slice(start, start + AT_A_TIME)
+        pairs = zip(seeds[some], children[some].tolist(), strict=True)
+        sequences = [np.random.SeedSequence(seed, spawn_key=(child,)) for seed, child in pairs]
+        yield from [np.random.Generator(np.random.PCG64(sequence)) for sequence in sequences]
 
 
 @overload

@@ -17,8 +17,8 @@ from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.registry import make
 from ..envs.bandit import NSBanditEnv
 from ..means import Floats
-from ..play.episode import check_match
-from ..play.pairing import known_of
+from ..play.loop import check_match
+from ..play.simulate import known_of
 from ..runs import seed_pair
 from ..specs import MODELS, AgentSpec, WorldSpec
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study

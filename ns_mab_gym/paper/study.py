@@ -18,9 +18,8 @@ from ..agents.core.knowledge import Knowledge, drift_window
 from ..agents.core.registry import kind, make
 from ..claims.judging import Choice
 from ..means import best_arm_switches
-from ..play.pairing import known_of
+from ..play.simulate import evenly_spaced, known_of
 from ..report.pipeline import Pipeline
-from ..runs import evenly_spaced
 from ..specs import AgentSpec, WorldSpec, as_env
 from ..studies.runner import Simulate
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study

@@ -8,33 +8,56 @@ hand. So the first run, which was played here, is played there again and compare
 
 from __future__ import annotations
 
+import copy
 import math
 import multiprocessing
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from os import PathLike
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
+from gymnasium.utils import seeding
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
+from numba.core.errors import NumbaError
 
 from .. import parallel
-from ..agents.core.arguments import by_name, job_count, positive_int, usable_cores
-from ..runs import Runs, seed_pair
+from ..agents.core.arguments import (
+    UnplayableArmError,
+    by_name,
+    check_memory,
+    choice,
+    job_count,
+    positive_int,
+    shown,
+    spelled_arm,
+    usable_cores,
+)
+from ..agents.core.kernel import states_in
+from ..agents.core.knowledge import Knowledge
+from ..agents.core.protocol import Agent
+from ..agents.core.registry import check_parameters, kind, make
+from ..agents.parts.alarms import AlarmLog, alarms_in
+from ..envs.bandit import NSBanditEnv, drawn_means, streams
+from ..means import Floats, Ints, knowledge
+from ..rewards import Law
+from ..runs import POINTS, Runs, seed_pair
 from ..specs import as_agent, as_env
 from ..worlds.world import World
-from .episode import first_action
-from .pairing import Pairing, Recording, finished, note_alarms, without_arrays
+from . import loop
 from .progress import ProgressOption, counting
 
 Tick = Callable[[int], None]  # called with the number of rounds whenever a run was played
+RUN_BYTES = 400  # of the seeds and parameters of a run
 SAVING = 3.0  # seconds that processes must save to be worth their start, which takes one or two
 FIELDS = ("regret", "pulls", "suboptimal_pulls", "arms", "rewards")
 OTHERWISE = (
@@ -100,7 +123,7 @@ def simulate(
     made = as_env(env, by_name("env_kwargs", env_kwargs))
     if hasattr(player, "wrap"):  # a learner needs the environment wrapped as in training
         made = player.wrap(made)
-    first_action(made)
+    loop.first_action(made)
     pairing = Pairing(made, player, parameters)
     if pairing.bandit is not None:
         recording.ensure_room(runs, pairing.bandit.world.horizon, pairing.bandit.world.n_arms)
@@ -108,7 +131,7 @@ def simulate(
     reason = pairing.why_generic()
     if reason and not getattr(player, "only_generic", False):
         warnings.warn(f"{reason}: playing through the generic Python loop, which is slower", stacklevel=2)
-    with counting(progress, runs, "runs") as tick:
+    with nullcontext(lambda steps: None) if progress is False else counting(progress, runs, "runs") as tick:
         if not reason:
             return _play_compiled_runs(pairing, seeds, recording, jobs, tick)
         can_batch = pairing.bandit is not None and not pairing.to_be_made and hasattr(player, "runs_at_once")
@@ -117,32 +140,278 @@ def simulate(
         return _play_generic_runs(pairing, seeds, recording, jobs, tick)
 
 
+@dataclass(frozen=True)
+class Recording:
+    """The part of each run that is kept.
+
+    Attributes:
+        what: "curve", "regret" or "all", see :func:`simulate`.
+        rounds: the rounds, counted from 1, after which the regret is kept, besides the last; ``what`` chooses if None.
+    """
+
+    what: str
+    rounds: Sequence[int] | None
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        choice("record", self.what, ("curve", "regret", "all"))
+        if self.rounds is None:
+            return
+        if not isinstance(self.rounds, Collection) or getattr(self.rounds, "ndim", 1) != 1:
+            raise TypeError(
+                f"rounds must be a list of numbers of rounds, such as [100, 1000], got {shown(self.rounds)}"
+            )
+        if self.what == "regret":
+            raise ValueError(
+                'record="regret" keeps the regret after every round, and rounds= chooses some of them; '
+                'leave out one of the two (record="curve" goes with rounds=)'
+            )
+
+    def blank(self, horizon: int, n_arms: int, seeds: list[tuple[int, int]]) -> Runs:
+        """Return a record of zeros for runs with these seeds."""
+        self.ensure_room(len(seeds), horizon, n_arms)
+        if self.what == "regret":
+            rounds = np.arange(1, horizon + 1)
+        elif self.rounds is None:
+            rounds = evenly_spaced(horizon)
+        else:
+            rounds = np.array(sorted({positive_int("each of rounds", each) for each in self.rounds} | {horizon}))
+            if rounds[-1] > horizon:
+                raise ValueError(f"rounds must be between 1 and the horizon, {horizon:,}; got {rounds[-1]:,}")
+        runs, singles = len(seeds), self.what == "all"
+        return Runs(
+            rounds=rounds,
+            regret=np.zeros((runs, len(rounds))),
+            pulls=np.zeros((runs, n_arms), np.int64),
+            suboptimal_pulls=np.zeros((runs, n_arms), np.int64),
+            seeds=seeds,
+            parameters=[{} for _ in seeds],
+            seconds=0.0,
+            arms=np.zeros((runs, horizon), np.int64) if singles else None,
+            rewards=np.zeros((runs, horizon)) if singles else None,
+        )
+
+    def ensure_room(self, runs: int, horizon: int | None = None, n_arms: int = 2) -> None:
+        """Raise a ``ValueError`` if there is not enough memory for the record.
+
+        Args:
+            runs: the number of runs.
+            horizon: their rounds; None if that is not known yet.
+            n_arms: their arms; at least two.
+        """
+        rounds = horizon or 1
+        asked = POINTS if self.rounds is None else len(self.rounds)
+        noted = rounds if self.what == "regret" else min(rounds, asked)
+        each = RUN_BYTES + 16 * n_arms + 8 * noted + (16 * rounds if self.what == "all" else 0)
+        length = "" if horizon is None else f" of {horizon:,} rounds"
+        instead = "play" if self.what == "curve" else 'use record="curve", or play'
+        check_memory(
+            runs * each,
+            f'record="{self.what}" of {runs:,} runs{length}',
+            f"{instead} fewer runs at once, which blocks with first_run= join to many",
+        )
+
+
+def evenly_spaced(horizon: int) -> Ints:
+    """Return at most 500 rounds, evenly spaced, the last of them T."""
+    points = min(POINTS, horizon)
+    return np.arange(1, points + 1) * horizon // points
+
+
+class Pairing:
+    """An agent and an environment, and what all of their runs share.
+
+    Args:
+        env: the environment, wrapped as the agent needs it.
+        agent: an agent, its class, or a name.
+        agent_kwargs: parameters for an agent that is still to be made.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], agent: Any, agent_kwargs: dict[str, Any]) -> None:
+        self.env, self.agent, self.agent_kwargs = env, agent, agent_kwargs
+        self.to_be_made = isinstance(agent, str | type)
+        self.fixed: tuple[Floats, Knowledge] | None = None
+        self.best: Floats | None = None  # the largest mean of each round, if the world is fixed
+        self.spare: list[Any] = []  # an agent that was made for a check, and has not played yet
+        bandit = env.unwrapped
+        self.bandit = bandit if isinstance(bandit, NSBanditEnv) else None
+        if self.to_be_made:
+            check_parameters(f"agent {agent!r}", self.kind, agent_kwargs)
+        elif agent_kwargs:
+            raise TypeError("agent_kwargs go with an agent given by name; set the parameters of the object instead")
+        if self.bandit is not None and not self.bandit.world.random:
+            world, law = self.bandit.world, self.bandit.law
+            # Means that came with a reset's options are dropped by the next reset.
+            means = drawn_means(world, law) if self.bandit._given else self.bandit.means
+            self.fixed = means, known_of(means, world, law)
+            made = self.agent_for(self.fixed[1])
+            loop.check_match(env, made)
+            self.spare += [made] if self._plays_a_rule else []
+        elif not self.to_be_made:
+            loop.check_match(env, agent)
+
+    @property
+    def kind(self) -> type:
+        """The agent's class."""
+        if isinstance(self.agent, str):
+            return kind(self.agent)
+        return self.agent if isinstance(self.agent, type) else type(self.agent)
+
+    @property
+    def _plays_a_rule(self) -> bool:
+        """True if the agent does exactly what the rule of its state says; a subclass may override that."""
+        found = self.kind
+        return issubclass(found, Agent) and found.act is Agent.act and found.observe is Agent.observe
+
+    def why_generic(self) -> str | None:
+        """Return the reason why the compiled loop cannot play this pairing; None if it can."""
+        if self.bandit is None or type(self.bandit) is not NSBanditEnv:
+            return f"{self.env} is not one of the suite's own environments"
+        layer = self.env
+        while isinstance(layer, OrderEnforcing | PassiveEnvChecker):  # which ``gym.make`` adds by itself
+            layer = layer.env
+        if isinstance(layer, gym.Wrapper):
+            return f"the environment is wrapped in {type(layer).__name__}"
+        if loop.law_code(self.bandit.law) is None:
+            return f"the reward law {self.bandit.law!r} has no compiled form"
+        return None if self._plays_a_rule else f"{shown(self.agent)} has no compiled form"
+
+    def instance(self, seed: int) -> tuple[Floats, Knowledge, np.random.Generator]:
+        """Return the means after ``reset(seed=seed)``, their facts, and the luck's generator."""
+        assert self.bandit is not None
+        means_rng, luck = streams(seeding.np_random(seed)[0])
+        if self.fixed is not None:
+            return *self.fixed, luck
+        world, law = self.bandit.world, self.bandit.law
+        means = drawn_means(world, law, means_rng)
+        return means, known_of(means, world, law), luck
+
+    def agent_for(self, known: Knowledge) -> Any:
+        """Return a new agent, tuned from the knowledge if it was given by name."""
+        if self.to_be_made:
+            return make(self.agent, knowledge=known, **self.agent_kwargs)
+        return self.agent.clone() if hasattr(self.agent, "clone") else copy.deepcopy(self.agent)
+
+    def play_compiled(self, runs: Runs, run: int) -> tuple[float, npt.NDArray[np.void] | None]:
+        """Play one run in the compiled loop, into its rows of the record; returns the loop's seconds and the alarms."""
+        assert self.bandit is not None
+        env_seed, agent_seed = runs.seeds[run]
+        means, known, luck = self.instance(env_seed)
+        best = self.best
+        if best is None:
+            best = np.empty(len(means))
+            loop.best_means(means, best)
+            if self.fixed is not None:
+                self.best = best
+        try:
+            agent = self.spare.pop()  # which one thread gets
+        except IndexError:
+            agent = self.agent_for(known)
+        agent.check_rewards(self.bandit.law.support, self.bandit.law.binary)
+        agent.reset(seed=agent_seed)
+        runs.parameters[run] = without_arrays(agent.parameters)
+        code = loop.law_code(self.bandit.law)
+        assert code is not None
+        mask, nothing = np.ones(means.shape[1], np.bool_), slice(0, 0)
+        arms = runs.pulls[0, nothing] if runs.arms is None else runs.arms[run]
+        rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
+        kinds = tuple(type(state) for state in states_in(agent.state))
+        play = loop.loop_for(kinds, agent.name, code[0])
+        began = time.perf_counter()
+        try:
+            rounds, chosen = play(
+                agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
+                runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
+            )  # fmt: skip
+        except NumbaError as error:
+            raise _not_compiled(agent, error) from error
+        seconds = time.perf_counter() - began
+        if rounds < len(means):
+            played, chosen = (-1 - rounds, None) if rounds < 0 else (rounds, chosen)
+            raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], played + 1)
+        return seconds, alarms_in(agent.state) if AlarmLog in kinds else None
+
+    def play_generic(self, recording: Recording, horizon: int | None, seeds: tuple[int, int]) -> Runs:
+        """Play one run in the generic loop; raises an error if it has another length than the horizon."""
+        began = time.perf_counter()
+        means = None if self.bandit is None else self.bandit._means  # shared, since nobody writes to them
+        env: Any = copy.deepcopy(self.env, {} if means is None else {id(means): means})
+        known = Knowledge(n_arms=int(env.action_space.n))
+        if self.bandit is not None:
+            env.reset(seed=seeds[0])
+            known = known_of(env.unwrapped.means, self.bandit.world, self.bandit.law)
+        agent = self.agent_for(known)
+        episode = loop.run_episode(env, agent, seeds)
+        if episode.regret is None or episode.suboptimal_pulls is None:
+            raise ValueError(f"{env} does not tell its means: its info needs 'mu' for simulate to account regret")
+        length = len(episode.arms)
+        if horizon not in (None, length):
+            raise ValueError(
+                f"one episode took {horizon} rounds, another {length}; simulate compares episodes of one length"
+            )
+        runs = recording.blank(length, len(episode.pulls), [seeds])
+        runs.regret[0] = episode.regret[runs.rounds - 1]
+        runs.pulls[0], runs.suboptimal_pulls[0] = episode.pulls, episode.suboptimal_pulls
+        runs.parameters[0] = without_arrays(getattr(agent, "parameters", {}))
+        if runs.arms is not None and runs.rewards is not None:
+            runs.arms[0], runs.rewards[0] = episode.arms, episode.rewards
+        alarms = None if episode.alarms is None else [episode.alarms]
+        return replace(runs, seconds=time.perf_counter() - began, alarms=alarms)
+
+
+def _not_compiled(agent: Any, error: Exception) -> Exception:
+    """Return the error of a rule that cannot be compiled: the choice is no number, or the reason that numba gives."""
+    try:
+        agent.act()
+    except UnplayableArmError as unplayable:
+        return unplayable.in_round(1)
+    reason = next((line for line in str(error).splitlines() if line and "pipeline" not in line), type(error).__name__)
+    return TypeError(
+        f"numba cannot compile the rule of {agent.name}: {reason}; write it with what numba knows, or override act() "
+        f"and observe(), which are then played as they are"
+    )
+
+
+def known_of(means: Floats, world: World, law: Law) -> Knowledge:
+    """Return the facts about an instance; σ as stated by the world's author, if it is stated."""
+    known = knowledge(means)
+    stated = world.lipschitz
+    return replace(known, lipschitz=known.lipschitz if stated is None else stated, subgaussian=law.subgaussian)
+
+
+def without_arrays(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters without arrays, because one array per run would fill the memory."""
+    return {name: value for name, value in parameters.items() if not isinstance(value, np.ndarray)}
+
+
 def _play_compiled_runs(
     pairing: Pairing, seeds: list[tuple[int, int]], recording: Recording, threads: int, tick: Tick
 ) -> Runs:
     assert pairing.bandit is not None
-    runs = recording.blank(pairing.bandit.world.horizon, pairing.bandit.world.n_arms, seeds)
-    play = partial(pairing.play_compiled, runs)
-    seconds = 0.0
+    world = pairing.bandit.world
+    runs = recording.blank(world.horizon, world.n_arms, seeds)
+    seconds, logs = 0.0, []
     with ExitStack() as stack:
-        spent: Iterator[float] = map(play, range(len(seeds)))
+        over_runs: Any = map
         if min(threads, len(seeds)) > 1:
             pool = ThreadPoolExecutor(threads)
             stack.callback(pool.shutdown, cancel_futures=True)  # after an error no further run is begun
-            spent = pool.map(play, range(len(seeds)))
-        for each in spent:
-            seconds += each
-            tick(runs.horizon)
-    return finished(runs, seconds)
+            over_runs = pool.map
+        for spent, alarms in over_runs(partial(pairing.play_compiled, runs), range(len(seeds))):
+            seconds += spent
+            logs += [] if alarms is None else [alarms]
+            tick(world.horizon)
+    return replace(runs, seconds=seconds, alarms=logs or None)
 
 
 def _play_generic_runs(
     pairing: Pairing, seeds: list[tuple[int, int]], recording: Recording, jobs: int, tick: Tick
 ) -> Runs:
     """Play runs in the generic loop; a warning, to the caller's caller, says why only one core is used if so."""
-    first = _played(pairing, recording, None, seeds[0])
+    first = pairing.play_generic(recording, None, seeds[0])
     runs = recording.blank(first.horizon, first.pulls.shape[1], seeds)
     spent: list[float] = []
+    logs: list[npt.NDArray[np.void]] = []
 
     def take(played: Runs) -> None:
         run = len(spent)
@@ -150,7 +419,7 @@ def _play_generic_runs(
             if (mine := getattr(runs, name)) is not None:
                 mine[run] = getattr(played, name)[0]
         runs.parameters[run] = played.parameters[0]
-        note_alarms(runs, run, None if played.alarms is None else played.alarms[0])
+        logs.extend(played.alarms or ())
         spent.append(played.seconds)
         tick(runs.horizon)
 
@@ -162,29 +431,8 @@ def _play_generic_runs(
         what = f"playing {len(left)} runs in this process, one after the other; n_jobs=1 does so without this warning"
         warnings.warn(f"{why}: {what}", stacklevel=3)
     for pair in left:
-        take(_played(pairing, recording, runs.horizon, pair))
-    return finished(runs, sum(spent))
-
-
-def _played(pairing: Pairing, recording: Recording, horizon: int | None, seeds: tuple[int, int]) -> Runs:
-    """Play one run in this process; raises an error if it has another length than the horizon."""
-    began = time.perf_counter()
-    episode, parameters = pairing.play_generic(seeds)
-    length = len(episode.arms)
-    if horizon not in (None, length):
-        raise ValueError(
-            f"one episode took {horizon} rounds, another {length}; simulate compares episodes of one length"
-        )
-    runs = recording.blank(length, len(episode.pulls), [seeds])
-    assert episode.regret is not None
-    assert episode.suboptimal_pulls is not None
-    runs.regret[0] = episode.regret[runs.rounds - 1]
-    runs.pulls[0], runs.suboptimal_pulls[0] = episode.pulls, episode.suboptimal_pulls
-    note_alarms(runs, 0, episode.alarms)
-    runs.parameters[0] = parameters
-    if runs.arms is not None and runs.rewards is not None:
-        runs.arms[0], runs.rewards[0] = episode.arms, episode.rewards
-    return finished(runs, time.perf_counter() - began)
+        take(pairing.play_generic(recording, runs.horizon, pair))
+    return replace(runs, seconds=sum(spent), alarms=logs or None)
 
 
 def processes(pairing: Pairing, jobs: int, runs: int, seconds: float) -> int:
@@ -216,7 +464,8 @@ def _play(packed: bytes, seeds: tuple[int, int]) -> tuple[Runs, list[parallel.Ca
         seeds: the pair of seeds.
     """
     with parallel.recorded_warnings() as caught:
-        runs = _played(*_unpacked(packed), seeds)
+        pairing, recording, horizon = _unpacked(packed)
+        runs = pairing.play_generic(recording, horizon, seeds)
     return runs, caught
 
 
@@ -239,8 +488,12 @@ def _play_elsewhere(
         return "several processes need loky, pip install 'ns-mab-gym[experiments]'"
     import cloudpickle  # type: ignore[import-untyped]
 
+    sent = copy.copy(pairing)
+    sent.spare = []
+    if sent.to_be_made:
+        sent.agent = sent.kind  # its name may be unknown there
     try:
-        play = partial(_play, cloudpickle.dumps((pairing.portable(), recording, first.horizon)))
+        play = partial(_play, cloudpickle.dumps((sent, recording, first.horizon)))
     except Exception as error:  # whatever the user's objects raise
         return f"the agent or the environment cannot be pickled ({type(error).__name__}: {error})"
     arrived: dict[tuple[int, int], Any] = {}
@@ -262,7 +515,7 @@ def _play_elsewhere(
                             raise died
                         if run == 0:
                             return f"the first run, played again in another process, failed there ({found.text})"
-                        take(_played(pairing, recording, first.horizon, seeds[run]))  # raises the error as it is
+                        take(pairing.play_generic(recording, first.horizon, seeds[run]))  # raises the error as it is
                         return f"run {run + 1} failed in another process ({found.text}), but not in this one"
                     runs, caught = found
                     if run:
@@ -282,7 +535,10 @@ def _play_elsewhere(
 
 
 class Round(NamedTuple):
-    """One round of N runs.
+    """One round of N runs, as ``play_at_once(env, seeds)`` of an agent that can play many at once yields T of.
+
+    Such an agent also has ``runs_at_once(env)``, the number of runs that the memory has room for; 0 if they can be
+    played only one by one.
 
     Attributes:
         arms: (N,) the arm that was played in each.
@@ -290,28 +546,17 @@ class Round(NamedTuple):
         gaps: (N,) μ* − μ_arm, what the arm adds to the regret.
     """
 
-    arms: npt.NDArray[np.int64]
-    rewards: npt.NDArray[np.float64]
-    gaps: npt.NDArray[np.float64]
-
-
-class PlaysTogether(Protocol):
-    """An agent that can play many runs at once."""
-
-    def runs_at_once(self, env: gym.Env[Any, Any]) -> int:
-        """Return the number of runs that the memory has room for; 0 if they can be played only one by one."""
-
-    def play_at_once(self, env: gym.Env[Any, Any], seeds: list[tuple[int, int]]) -> Iterator[Round]:
-        """Yield the T rounds of runs with these pairs of seeds, of the environment and of the agent."""
+    arms: Ints
+    rewards: Floats
+    gaps: Floats
 
 
 def _play_batched_runs(
     pairing: Pairing, seeds: list[tuple[int, int]], recording: Recording, at_once: int, tick: Tick
 ) -> Runs:
-    """Play runs in batches of at most ``at_once``, by an agent that plays together."""
+    """Play runs in batches of at most ``at_once``."""
     assert pairing.bandit is not None
-    agent: PlaysTogether = pairing.agent
-    world = pairing.bandit.world
+    agent, world = pairing.agent, pairing.bandit.world
     runs = recording.blank(world.horizon, world.n_arms, seeds)
     seconds = 0.0
     for first in range(0, len(seeds), at_once):
@@ -332,4 +577,4 @@ def _play_batched_runs(
         for run in range(*batch.indices(len(seeds))):
             runs.parameters[run] = without_arrays(getattr(agent, "parameters", {}))
             tick(world.horizon)
-    return finished(runs, seconds)
+    return replace(runs, seconds=seconds)

@@ -18,9 +18,9 @@ from ..code_version import modules_of
 from ..envs.bandit import NSBanditEnv
 from ..files import KeptFile
 from ..means import Floats
-from ..play.episode import check_match
-from ..play.pairing import known_of
+from ..play.loop import check_match
 from ..play.progress import Progress
+from ..play.simulate import known_of
 from ..runs import Runs, seed_pair
 from ..specs import MODELS, AgentSpec, WorldSpec, as_agent, said
 from .store import Row, Store, encode

@@ -20,7 +20,7 @@ from ..envs.bandit import NSBanditEnv
 from ..figures.regret import Swept
 from ..files import escaped, write_atomically, written_atomically
 from ..means import Floats
-from ..play.pairing import known_of
+from ..play.simulate import known_of
 from ..runs import Runs
 from ..specs import WorldSpec
 from ..statistics import Interval

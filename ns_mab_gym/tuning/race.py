@@ -13,6 +13,7 @@ Karnin, Koren, Somekh 2013); what such a candidate might still be worth is part 
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import time
 import warnings
@@ -20,23 +21,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils import seeding
 
 from ..agents.core.arguments import job_count, positive, positive_int
 from ..agents.core.knowledge import Knowledge
-from ..envs.bandit import NSBanditEnv, drawn_means
+from ..envs.bandit import NSBanditEnv, drawn_means, streams
 from ..means import Floats
-from ..play.pairing import Pairing
-from ..play.simulate import simulate
+from ..play.simulate import Pairing, known_of, simulate
 from ..runs import seed_pair
 from ..specs import as_env
 from ..statistics import lower_bound, t_quantile
 from ..worlds.synthetic import Stationary
+
+LEAST_BUDGET = 20  # runs
+FEWEST, MOST = 4, 2_000  # runs of a candidate: from which a bound is trusted, and in all
+HELD_OUT = 2_718_281_828  # a spawn key that no number of a run reaches
+WARM_UP_ROUNDS = 5_000
+INSTANCES = 20  # of a random world, from which random play's regret is computed
 
 
 class Budget:
@@ -44,7 +50,7 @@ class Budget:
 
     Args:
         seconds: the seconds that may be spent; ignored if ``runs`` is given.
-        runs: the runs that may be played.
+        runs: the runs that may be played; at least 20, which a race of a few candidates takes.
         clock: returns the time in seconds.
     """
 
@@ -52,7 +58,8 @@ class Budget:
         self, seconds: float = 20.0, runs: int | None = None, clock: Callable[[], float] = time.perf_counter
     ) -> None:
         self.seconds = positive("budget", seconds, hint="it is in seconds; compilation does not count")
-        self.runs = None if runs is None else positive_int("runs", runs)
+        hint = "all runs of the race together"
+        self.runs = None if runs is None else positive_int("runs", runs, least=LEAST_BUDGET, hint=hint)
         self._clock = clock
         self.played = 0
         self._began = clock()
@@ -70,27 +77,18 @@ class Budget:
         return self.seconds if self.runs is None else float(self.runs)
 
     @property
-    def spent(self) -> float:
-        """The part that is spent, in the budget's unit."""
-        return self.elapsed if self.runs is None else float(self.played)
-
-    @property
     def elapsed(self) -> float:
         """The seconds that count, whatever the unit."""
         return self._clock() - self._began
 
     @property
     def left(self) -> float:
-        """The part that is left."""
-        return self.total - self.spent
+        """The part that is left, in the budget's unit."""
+        return self.total - (self.elapsed if self.runs is None else self.played)
 
     def price(self, seconds: float) -> float:
         """Return the price of one run that takes this long."""
         return seconds if self.runs is None else 1.0
-
-
-FIRST, MOST = 8, 2_000  # runs of a candidate: in its first block, and in all
-FEWEST = 4  # runs from which a bound is trusted
 
 
 @dataclass(frozen=True)
@@ -121,21 +119,17 @@ class Candidate:
         return ", ".join(f"{key}={_shown(value)}" for key, value in self.parameters) or "its source's formula"
 
 
-class Evaluator(Protocol):
-    """Plays candidates and estimates the time that they take."""
-
-    def play(self, candidates: Sequence[Candidate], first: int, runs: int) -> list[Floats]:
-        """Return the final regrets of each candidate in the runs from number ``first`` on."""
-
-    def seconds(self, candidate: Candidate) -> float:
-        """Return the expected seconds for which one of its runs keeps the machine busy."""
+def _shown(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) and not 0.99 < value < 1 else str(value)
 
 
 class Race:
     """Candidates that play until one is left, or the rest cannot be distinguished, or the budget is spent.
 
     Args:
-        evaluator: plays them.
+        evaluator: plays candidates (``play``) and estimates the time that they take (``seconds``).
         budget: the budget of the race.
         level: the probability with which the best candidate may be thrown out by a bound.
         tolerance: the race is over when no candidate can be better than the leader by more than this share.
@@ -143,7 +137,7 @@ class Race:
     """
 
     def __init__(
-        self, evaluator: Evaluator, budget: Budget, *, level: float = 0.05, tolerance: float = 0.01, first: int = FIRST
+        self, evaluator: WorldEvaluator, budget: Budget, *, level: float = 0.05, tolerance: float = 0.01, first: int = 8
     ) -> None:
         self.evaluator, self.budget = evaluator, budget
         self.level, self.tolerance, self.first = level, tolerance, first
@@ -165,8 +159,6 @@ class Race:
             movers, target, limited = self._next_block(floor, keep)
             if target > 0:
                 self._advance(movers, target)
-                self.looks += 1
-                self._drop_worse()
             if limited:
                 ranked = self.ranked()
                 left = max(keep, math.ceil(len(ranked) / 2))
@@ -256,29 +248,17 @@ class Race:
         return movers, affordable if affordable > fewest else 0, True
 
     def _advance(self, movers: list[Candidate], target: int) -> None:
+        """Let some play until they have ``target`` runs, and those leave who are then clearly behind the leader."""
         done = len(self.finals[movers[0]])
         played = self.evaluator.play(movers, done, target - done)
         self.budget.played += len(movers) * (target - done)
         for candidate, finals in zip(movers, played, strict=True):
             self.finals[candidate] = np.concatenate([self.finals[candidate], finals])
-
-    def _drop_worse(self) -> None:
-        """Let those leave whose mean difference to the leader has a lower bound above zero."""
+        self.looks += 1
         leader, tail = self.leader, self._tail
         behind = {each: self.behind(each) for each in self.alive if each != leader}
         worse = {each for each, by in behind.items() if len(by) >= FEWEST and lower_bound(by, tail) > 0}
         self.alive = [each for each in self.alive if each not in worse]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) and not 0.99 < value < 1 else str(value)
-
-
-HELD_OUT = 2_718_281_828  # a spawn key that no number of a run reaches
-WARM_UP_ROUNDS = 5_000
-INSTANCES = 20  # of a random world, from which random play's regret is computed
 
 
 def held_out_seed(seed: int) -> int:
@@ -310,26 +290,24 @@ class WorldEvaluator:
         self.random = self.bandit is None or self.bandit.world.random
         self._spent: dict[Any, tuple[float, int]] = {}  # candidate or agent: seconds and runs
         self._expected: dict[Any, float] = {}  # agent: seconds of a run, before it has played one
-        self._generic: dict[Any, bool] = {}
+        self.generic: dict[Any, bool] = {}  # agent: whether it is played in plain Python, once it is warmed up
 
     def held_out(self) -> WorldEvaluator:
         """Return the same world with other luck and, if it is random, other instances."""
-        other = object.__new__(WorldEvaluator)
-        vars(other).update(vars(self))
+        other = copy.copy(self)
         other.seed = held_out_seed(self.seed)
         return other
 
-    def knowledge(self, run: int = 0) -> Knowledge:
-        """Return the facts about the instance of a run."""
-        return self._pairing.instance(seed_pair(self.seed, run)[0])[1]
-
     def means(self, run: int = 0) -> Floats:
         """Return the means of a run."""
-        return self._pairing.instance(seed_pair(self.seed, run)[0])[0]
+        assert self.bandit is not None
+        rng, _ = streams(seeding.np_random(seed_pair(self.seed, run)[0])[0])
+        return drawn_means(self.bandit.world, self.bandit.law, rng)
 
-    @cached_property
-    def _pairing(self) -> Pairing:
-        return Pairing(self.env, "random", {})
+    def knowledge(self, run: int = 0) -> Knowledge:
+        """Return the facts about the instance of a run."""
+        assert self.bandit is not None
+        return known_of(self.means(run), self.bandit.world, self.bandit.law)
 
     def random_play(self) -> float | None:
         """Return the expected regret if every arm is taken with the same probability; None if the means are unknown."""
@@ -339,52 +317,41 @@ class WorldEvaluator:
         return float(np.mean([(means.max(axis=1) - means.mean(axis=1)).sum() for means in instances]))
 
     def warm_up(self, candidates: Iterable[Candidate]) -> None:
-        """Compile every agent, so that no compilation falls into the race, and see how long a step takes."""
-        began = time.perf_counter()
-        always = self.bandit is None or self._pairing.why_generic() is not None
-        overhead = time.perf_counter() - began
-        for candidate in {each.agent: each for each in candidates}.values():
-            self._generic[candidate.agent] = always or self._compile(candidate, overhead) is not None
-
-    def _compile(self, candidate: Candidate, overhead: float) -> str | None:
-        """Play a few rounds, twice, and note how long a run will take; returns why it cannot be compiled, if so."""
-        assert self.bandit is not None
-        world, law = self.bandit.world, self.bandit.law
-        first = drawn_means(world, law, np.random.default_rng(0))[0]
-        rounds = min(world.horizon, WARM_UP_ROUNDS)
-        short = as_env(Stationary(mu=tuple(first.tolist()), horizon=rounds), {"reward": law})
-        seconds = 0.0
-        with contextlib.suppress(ValueError):  # parameters that only so few rounds make impossible
-            if reason := Pairing(short, candidate.agent, candidate.kwargs).why_generic():
-                return reason
-            for _ in range(2):  # the first run compiles
-                seconds = simulate(short, candidate.agent, runs=1, n_jobs=1, agent_kwargs=candidate.kwargs).seconds
-        self._expected[candidate.agent] = overhead + seconds * world.horizon / rounds
-        return None
-
-    def is_generic(self, agent: Any) -> bool:
-        """Return True if an agent that was warmed up is played in plain Python."""
-        return self._generic[agent]
+        """Compile every agent, so that no compilation falls into the race, and note how long a run will take."""
+        for agent, candidate in {each.agent: each for each in candidates}.items():
+            began = time.perf_counter()
+            self.generic[agent] = Pairing(self.env, agent, candidate.kwargs).why_generic() is not None
+            if self.generic[agent]:
+                continue
+            overhead, seconds = time.perf_counter() - began, 0.0
+            assert self.bandit is not None
+            world, law = self.bandit.world, self.bandit.law
+            first = drawn_means(world, law, np.random.default_rng(0))[0]
+            rounds = min(world.horizon, WARM_UP_ROUNDS)
+            short = as_env(Stationary(mu=tuple(first.tolist()), horizon=rounds), {"reward": law})
+            with contextlib.suppress(ValueError):  # parameters that only so few rounds make impossible
+                for _ in range(2):  # the first run compiles
+                    seconds = simulate(short, agent, runs=1, n_jobs=1, agent_kwargs=candidate.kwargs).seconds
+            self._expected[agent] = overhead + seconds * world.horizon / rounds
 
     def play(self, candidates: Sequence[Candidate], first: int, runs: int) -> list[Floats]:
         """Return the final regrets of each candidate in the runs from number ``first`` on."""
-        if any(self._generic.get(each.agent) for each in candidates):
+        if any(self.generic.get(each.agent) for each in candidates):
             # Plain Python holds the interpreter's lock: threads do not help, and ``simulate`` knows what does.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message=".*generic Python loop.*")
                 return [self._block(each, first, runs, self.threads) for each in candidates]
-        pieces = self._pieces(len(candidates), first, runs)
-        with ThreadPoolExecutor(self.threads) as pool:
-            played = [[pool.submit(self._block, each, *piece) for piece in pieces] for each in candidates]
-            return [np.concatenate([piece.result() for piece in pieces]) for pieces in played]
-
-    def _pieces(self, candidates: int, first: int, runs: int) -> list[tuple[int, int]]:
-        """Blocks of runs, small enough for all threads to have work until the end."""
-        count = min(runs, max(1, -(-3 * self.threads // candidates)))
+        # Blocks of runs, small enough for all threads to have work until the end.
+        count = min(runs, max(1, -(-3 * self.threads // len(candidates))))
         edges = [first + runs * i // count for i in range(count + 1)]
-        return [(low, high - low) for low, high in pairwise(edges)]
+        with ThreadPoolExecutor(self.threads) as pool:
+            played = [
+                [pool.submit(self._block, each, low, high - low) for low, high in pairwise(edges)]
+                for each in candidates
+            ]
+            return [np.concatenate([block.result() for block in blocks]) for blocks in played]
 
-    def _block(self, candidate: Candidate, first: int, runs: int, n_jobs: int | None = 1) -> Floats:
+    def _block(self, candidate: Candidate, first: int, runs: int, n_jobs: int = 1) -> Floats:
         began = time.perf_counter()
         played = simulate(
             self.env, candidate.agent, runs=runs, first_run=first, seed=self.seed, agent_kwargs=candidate.kwargs,
@@ -394,11 +361,11 @@ class WorldEvaluator:
         for key in (candidate, candidate.agent):
             spent, before = self._spent.get(key, (0.0, 0))
             self._spent[key] = spent + seconds, before + runs
-        return played.final
+        return played.regret[:, -1]
 
     def seconds(self, candidate: Candidate) -> float:
         """Return the seconds that a run of this candidate, or of its agent, keeps the machine busy; 0 if unknown."""
         expected = self._expected.get(candidate.agent, 0.0), 1
         spent, played = self._spent.get(candidate) or self._spent.get(candidate.agent) or expected
-        at_once = 1 if self._generic.get(candidate.agent) else self.threads
+        at_once = 1 if self.generic.get(candidate.agent) else self.threads
         return spent / played / at_once

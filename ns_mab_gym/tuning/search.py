@@ -19,6 +19,11 @@ RATIO = 1.6  # between neighbours of a one-dimensional grid on a log scale
 LINEAR_POINTS, LOG_POINTS = 9, 20  # the most values of a one-dimensional grid
 MOST_POINTS = 60  # of a product grid; where it would be coarser than COARSEST, an optimiser takes over
 COARSEST = 4  # values of each parameter
+COARSE = 0.5  # the share of what a search may spend that the first generation gets
+KEPT = 3  # candidates around which the grid is refined
+HALVINGS = {1: 2, 2: 3}  # number of ranges: how often the steps of the grid are halved
+FEWEST_VALUES = 3  # of a range, in a grid that the budget makes thin
+FIRST_PROPOSALS, PROPOSALS, GENERATIONS = 24, 10, 4
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,6 @@ class Range:
     high: float
     scale: str = "log"
 
-    @property
-    def whole(self) -> bool:
-        """True if values are rounded to integers."""
-        return isinstance(self.low, int) and isinstance(self.high, int)
-
     def position(self, value: float) -> float:
         """Return the position of a value on the scale on which the grid is even."""
         if self.scale == "linear":
@@ -68,7 +68,7 @@ class Range:
         else:
             raw = math.exp(position) if self.scale == "log" else 1 - math.exp(-position)
         raw = min(max(raw, self.low), self.high)
-        return round(raw) if self.whole else float(raw)
+        return round(raw) if isinstance(self.low, int) and isinstance(self.high, int) else float(raw)
 
     @property
     def length(self) -> float:
@@ -98,6 +98,7 @@ class Range:
 Dimension = Choices | Range
 Space = dict[str, Dimension]
 Described = Callable[[int, int], Space]  # from T and K
+Grid = tuple[list[dict[str, Any]], dict[str, float]]  # points, and the steps of the ranges
 
 
 def _window(horizon: int, n_arms: int) -> Range:
@@ -231,23 +232,27 @@ def grid_points(space: Space) -> int | None:
     return points if points >= COARSEST else None
 
 
-def grid(space: Space, points: int | None = None) -> tuple[list[dict[str, Any]], dict[str, float]]:
+def grid(space: Space, points: int | None = None) -> Grid:
     """Return the points of a product grid, and the distance between neighbours of each range on its scale.
 
     Args:
         space: the space.
         points: the number of values of each range; chosen so that there are at most 60 points if not given.
     """
-    most = points or grid_points(space)
-    axes, steps = {}, {}
-    for name, dimension in space.items():
-        if isinstance(dimension, Choices):
-            axes[name] = dimension.coarse(points)
-            continue
-        count = min(most or 1, dimension.natural_points()) if points is None else points
-        axes[name] = dimension.coarse(count)
-        steps[name] = dimension.length / max(count - 1, 1)
-    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())], steps
+    if points is not None:
+        return product_grid(space, dict.fromkeys(space, points))
+    most = grid_points(space) or 1
+    counts = {}
+    for name, each in space.items():
+        counts[name] = len(each.values) if isinstance(each, Choices) else min(most, each.natural_points())
+    return product_grid(space, counts)
+
+
+def product_grid(space: Space, counts: Mapping[str, int]) -> Grid:
+    """Return the product of grids with these numbers of values, and the distance between neighbours of each range."""
+    steps = {name: each.length / max(counts[name] - 1, 1) for name, each in space.items() if isinstance(each, Range)}
+    axes = (each.coarse(counts[name]) for name, each in space.items())
+    return [dict(zip(space, values, strict=True)) for values in itertools.product(*axes)], steps
 
 
 def neighbours(space: Space, point: Mapping[str, Any], steps: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -266,54 +271,6 @@ def nearly_equal(space: Space, one: Mapping[str, Any], other: Mapping[str, Any],
         if abs(dimension.position(one[name]) - dimension.position(other[name])) >= steps[name] / 5:
             return False
     return True
-
-
-class Proposals:
-    """Proposes points, and learns from their costs.
-
-    Args:
-        space: the space of the points.
-        seed: of the optimiser.
-    """
-
-    def __init__(self, space: Space, seed: int) -> None:
-        try:
-            import optuna
-        except ImportError:
-            names = ", ".join(space)
-            raise ImportError(
-                f"searching {names} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
-                f"or give space= with one or two of them"
-            ) from None
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._space = space
-        self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed % 2**32))
-        self._where: dict[str, Any] = {
-            name: optuna.distributions.IntDistribution(0, len(dimension.values) - 1)
-            if isinstance(dimension, Choices)
-            else optuna.distributions.FloatDistribution(
-                dimension.position(dimension.low), dimension.position(dimension.high)
-            )
-            for name, dimension in space.items()
-        }
-
-    def ask(self, number: int) -> list[tuple[Any, dict[str, Any]]]:
-        """Return this number of trials, each with its point."""
-        trials = [self._study.ask(self._where) for _ in range(number)]
-        return [
-            (trial, {name: self._space[name].at(place) for name, place in trial.params.items()}) for trial in trials
-        ]
-
-    def tell(self, trial: Any, cost: float) -> None:
-        """Tell the cost of a trial's point; less is better."""
-        self._study.tell(trial, cost)
-
-
-COARSE = 0.5  # the share of what a search may spend that the first generation gets
-KEPT = 3  # candidates around which the grid is refined
-HALVINGS = {1: 2, 2: 3}  # number of ranges: how often the steps of the grid are halved
-FEWEST_VALUES = 3  # of a range, in a grid that the budget makes thin
-FIRST_PROPOSALS, PROPOSALS, GENERATIONS = 24, 10, 4
 
 
 def search(
@@ -335,21 +292,15 @@ def search(
         return
     share = COARSE * (race.budget.left - floor)
     price = race.budget.price(race.evaluator.seconds(Candidate.of(agent, fixed)))
-    points, steps = _affordable_grid(space, share / price if price else math.inf)
+    points, steps = grid(space)  # thinned until there are two runs for each point; three values of each range stay
+    count = max((each.natural_points() for each in space.values() if isinstance(each, Range)), default=0)
+    while 2 * len(points) * price > share and count > FEWEST_VALUES:
+        count = max(FEWEST_VALUES, count // 2)
+        points, steps = grid(space, count)
     race.enter([*start, *(Candidate.of(agent, {**point, **fixed}) for point in points)])
     race.narrow(race.budget.left - share if steps else floor, keep=KEPT if steps else 1)
     if steps:
         refine(race, {agent: space}, {agent: steps}, floor, HALVINGS.get(len(steps), 3))
-
-
-def _affordable_grid(space: Space, runs: float) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Return the first grid, thinned until there are two runs for each point; three values of each range stay."""
-    points, steps = grid(space)
-    count = max((dimension.natural_points() for dimension in space.values() if isinstance(dimension, Range)), default=0)
-    while 2 * len(points) > runs and count > FEWEST_VALUES:
-        count = max(FEWEST_VALUES, count // 2)
-        points, steps = grid(space, count)
-    return points, steps
 
 
 def refine(
@@ -389,17 +340,33 @@ def _around(race: Race, spaces: Mapping[Any, Space], steps: Mapping[Any, Mapping
 def _propose(
     race: Race, agent: Any, space: Space, fixed: Mapping[str, Any], start: Sequence[Candidate], floor: float, seed: int
 ) -> None:
-    proposals = Proposals(space, seed)
+    """Race what an optimiser proposes, which learns from the regrets; of each range, it sees positions."""
+    try:
+        import optuna
+    except ImportError:
+        names = ", ".join(space)
+        raise ImportError(
+            f"searching {names} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
+            f"or give space= with one or two of them"
+        ) from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed % 2**32))
+    where: dict[str, Any] = {
+        name: optuna.distributions.IntDistribution(0, len(each.values) - 1)
+        if isinstance(each, Choices)
+        else optuna.distributions.FloatDistribution(each.position(each.low), each.position(each.high))
+        for name, each in space.items()
+    }
     race.enter(start)
     for generation in range(1 + GENERATIONS):
-        new = {
-            Candidate.of(agent, {**point, **fixed}): trial
-            for trial, point in proposals.ask(PROPOSALS if generation else FIRST_PROPOSALS)
-        }
+        new = {}
+        for trial in [study.ask(where) for _ in range(PROPOSALS if generation else FIRST_PROPOSALS)]:
+            point = {name: space[name].at(place) for name, place in trial.params.items()}
+            new[Candidate.of(agent, {**point, **fixed})] = trial
         race.enter(list(new))
         last = generation == GENERATIONS
         share = COARSE if generation == 0 else 1 / (1 + GENERATIONS - generation)
         race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if last else KEPT)
         for candidate, trial in new.items():
             if candidate in race.finals:  # else there was no budget to try it
-                proposals.tell(trial, float(race.finals[candidate][: race.first].mean()))
+                study.tell(trial, float(race.finals[candidate][: race.first].mean()))

@@ -1,29 +1,70 @@
-"""The best parameters of an agent for a world, found by racing and judged on runs that chose nothing."""
+"""The best parameters of an agent for a world, and the best agent: raced, and judged on runs that chose nothing."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..agents.core.arguments import positive_int, shown
+from ..agents.core.arguments import choice, positive_int, shown
+from ..agents.core.knowledge import Knowledge
+from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.registry import AGENTS, check_parameters, kind, make
 from ..agents.core.text import unpacked
 from ..means import Floats
 from ..statistics import Estimated, estimated
 from ..theory.text_tables import number, signed
+from ..theory.theorems import BERNOULLI, LEARNERS
+from ..theory.windows import recommend_window
 from .race import Budget, Candidate, Race, WorldEvaluator
-from .search import Space, default_space, read_space, search
+from .search import (
+    SPACES,
+    UNTUNED,
+    Choices,
+    Grid,
+    Range,
+    Space,
+    default_space,
+    product_grid,
+    read_space,
+    refine,
+    search,
+)
 
 JUDGING = 0.25  # the share of the budget that the held-out runs may take
 LEAST_RUNS, FEWEST_RUNS, MOST_RUNS = 2, 8, 200  # held-out runs: of the choice in any case, of others too, and at most
 CAREFUL = 0.7  # the share of the rest of the budget that the held-out runs are planned to take
-LEAST_BUDGET = 20  # runs
 NEAR_RANDOM = 0.95
 FORMULA_INSTANCES = 5  # of a random world, to see whether a formula depends on the instance
 DOUBTFUL = 0.25  # from here on, a share by which a candidate might be better says too little to be told
+
+# The budget of `recommend`: most of the rest is for the windows of the paper's samplers.
+RACING = 0.6  # the share for the race of all
+FIRST_LOOK = 0.6  # the share of the race that the first look may take
+COARSE = 0.7  # the share of the race that the first grid may take
+FINE = math.log(1.6)  # a grid is refined until neighbours are closer than this on their scale
+LARGE = 500_000  # numbers in a matrix of means from which on theory would take seconds
+# The first look: runs of each candidate, and the share of each grid; the next if the budget is too small.
+LOOKS = ((4, 1.0), (4, 0.5), (2, 0.5), (2, 0.3))
+POINTS = {"window": 10, "gamma": 8, "phi": 6, "hazard": 6, "delta": 4, "rate": 4, "xi": 4}
+
+# agent: its space instead of the default one, from T and K; None for the default.
+ADVISED: dict[str, Any] = {
+    "beta-swts": None,
+    "gamma-swgts": None,
+    "sw-ucb": lambda t, k: SPACES["sw-ucb"](t, k) | {"xi": Choices((0.1, 0.6))},
+    "d-ts": None,
+    "switching-ts": None,
+    "glr-ts": lambda t, k: {"rate": Range(1e-4, 0.1)},
+    "adr-ts": None,
+    "active-ptw": lambda t, k: {"split": Choices((0.1, 0.5))},
+    "ts": lambda t, k: {},
+    "kl-ucb": lambda t, k: {"c": Choices((0.0,))},
+    "ucb1": None,
+    "predictive-sampling": None,
+}
 
 
 class Alternative(NamedTuple):
@@ -50,15 +91,13 @@ class Spent(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tuned(Mapping[str, Any]):
-    """The parameters that won a race: a mapping, to be passed wherever ``agent_kwargs`` go, or as ``**tuned``.
+class Chosen:
+    """An agent and its parameters that won a race, with their regret.
 
     Attributes:
         agent: the agent, as it was given.
-        parameters: the parameters; empty if its source's formula, applied to each instance, was best.
+        parameters: the parameters that were searched; none if its source's formula, applied to each instance, was best.
         regret: mean final regret in held-out runs, with its 95 % interval.
-        formula: the parameters by the source's formula on the same runs; None if there is no formula.
-        survivors: the parameters of other candidates that could not be distinguished from the choice in the race.
         confidence: the probability with which the statement of ``within`` holds, if mean differences are normal.
         within: no candidate is better than the choice by more than this share of its regret; infinite if the budget did
             not allow to say.
@@ -71,14 +110,25 @@ class Tuned(Mapping[str, Any]):
     agent: Any
     parameters: dict[str, Any]
     regret: Estimated
-    formula: Alternative | None
-    survivors: list[dict[str, Any]]
     confidence: float
     within: float
     sureness: str
     random_play: float | None
     spent: Spent
     warnings: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned(Chosen, Mapping[str, Any]):
+    """The parameters that won a race: a mapping, to be passed wherever ``agent_kwargs`` go, or as ``**tuned``.
+
+    Attributes, beside those of :class:`Chosen`:
+        formula: the parameters by the source's formula on the same runs; None if there is no formula.
+        survivors: the parameters of other candidates that could not be distinguished from the choice in the race.
+    """
+
+    formula: Alternative | None
+    survivors: list[dict[str, Any]]
 
     def __getitem__(self, name: str) -> Any:
         return self.parameters[name]
@@ -99,7 +149,7 @@ class Tuned(Mapping[str, Any]):
 
     def __str__(self) -> str:
         random_play = "" if self.random_play is None else f"; random play {number(self.random_play)}"
-        lines = [self._titled, f"regret {as_text(self.regret)}{random_play}", self.sureness]
+        lines = [self._titled, f"regret {_as_text(self.regret)}{random_play}", self.sureness]
         if self.formula is not None and self.formula.parameters != self.parameters:
             formula = Candidate.of(self.agent, self.formula.parameters).settings
             label = "" if formula.startswith("its source") else "its source's formula, "
@@ -113,6 +163,54 @@ class Tuned(Mapping[str, Any]):
             lines.append(f"not distinguished from it: {shown}{others}")
         lines.append(f"{self.spent.seconds:.1f} s, {self.spent.runs:,} runs, {self.spent.candidates} candidates")
         return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
+
+
+@dataclass(frozen=True, eq=False)
+class Advice(Chosen):
+    """An agent, by its name, and its parameters for a world, with their regret there.
+
+    Attributes, beside those of :class:`Chosen`:
+        runner_up: the best candidate of another agent, on the same runs; None if there was one agent, or no time.
+        windows: of `beta-swts` and `gamma-swgts`, the best window that was found, on the same runs; on those of the
+            race if the budget did not suffice for more.
+        theory: `beta-swts`, or else `gamma-swgts`, with the window of ``theory.recommend_window``; None if the world is
+            random.
+        left_out: agents and parts of grids that were not tried, with the reason.
+    """
+
+    runner_up: Alternative | None
+    windows: dict[str, Alternative]
+    theory: Alternative | None
+    left_out: list[str]
+    knowledge: Knowledge = field(repr=False)
+
+    def make(self, n_arms: int | None = None, horizon: int | None = None) -> Any:
+        """Return the agent, ready to play; for another number of arms or rounds if they are given."""
+        return make(self.agent, n_arms, horizon, knowledge=self.knowledge, **self.parameters)
+
+    def __str__(self) -> str:
+        lines = [f"play {_named(self.agent, self.parameters)}: regret {_as_text(self.regret)}"]
+        if self.runner_up is not None:
+            lines.append(f"runner-up: {self._beside(self.runner_up)}")
+        lines.append(self.sureness)
+        lines += [f"best window of {name}: {self._beside(each)}" for name, each in self.windows.items()]
+        if self.theory is not None:
+            lines.append(f"theory's window: {self._beside(self.theory)}")
+        random_play = "" if self.random_play is None else f"random play: {number(self.random_play)}; "
+        unplayed = f"; not tried: {'; '.join(self.left_out)}" if self.left_out else ""
+        lines.append(f"{random_play}{self.spent.seconds:.1f} s, {self.spent.runs:,} runs{unplayed}")
+        return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
+
+    def _beside(self, other: Alternative) -> str:
+        if other.agent == self.agent and other.parameters == self.parameters:
+            return "the same"
+        named, regret = _named(other.agent, other.parameters), number(other.regret.mean)
+        unclear = ", not distinguished" if other.difference.low <= 0 <= other.difference.high else ""
+        return f"{named}, {regret} ({signed(other.loss, 1)}{unclear})"
+
+
+def _named(agent: str, parameters: Mapping[str, Any]) -> str:
+    return f"{agent} with {Candidate.of(agent, parameters).settings}" if parameters else agent
 
 
 def tune(
@@ -150,60 +248,123 @@ def tune(
         level: the probability with which the bounds of the race may fail.
     """
     seed = positive_int("seed", seed, least=0, most=None)
-    limit = Budget(budget, least_runs(runs))
+    limit = Budget(budget, runs)
     agent, settings = unpacked(agent)
-    kind_of_agent(agent)
+    _kind_of(agent)
     evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
     fixed = {**settings, **(agent_kwargs or {})}
     searched = default_space(agent, evaluator.horizon, evaluator.n_arms) if space is None else read_space(agent, space)
     searched = {name: dimension for name, dimension in searched.items() if name not in fixed}
     if not searched:
         raise ValueError(f"all parameters to search are fixed by agent_kwargs: {', '.join(fixed)}; leave one out")
-    check_parameters(f"agent {agent!r}", kind_of_agent(agent), fixed)
-    formula = formula_of(evaluator, agent, searched, fixed)
+    check_parameters(f"agent {agent!r}", _kind_of(agent), fixed)
+    formula = _formula_of(evaluator, agent, searched, fixed)
     start = [formula] if formula is not None and (space is None or evaluator.random) else []
     middle = {name: dimension.coarse(1)[0] for name, dimension in searched.items()}
     warm = formula if formula is not None else Candidate.of(agent, {**middle, **fixed})
     with limit.paused():
         evaluator.warm_up([warm])
     race = Race(evaluator, limit, level=level, tolerance=tolerance)
-    if evaluator.is_generic(agent):
+    if evaluator.generic[agent]:
         evaluator.play([warm], 0, 1)  # to see how long a run takes
     search(race, agent, searched, fixed, start, JUDGING * limit.total, seed)
     chosen = race.leader
-    finals = judge(evaluator, limit, [chosen, *([] if formula is None else [formula])])
-    regret, random_play = estimated(finals[chosen]), evaluator.random_play()
+    finals = _judge(evaluator, limit, [chosen, *([] if formula is None else [formula])])
     return Tuned(
-        agent=chosen.agent,
-        parameters=chosen.kwargs,
-        regret=regret,
-        formula=None if formula not in finals else compare_with(formula, finals[formula], finals[chosen]),
+        **vars(_outcome(race, finals[chosen], evaluator)),
+        formula=None if formula not in finals else _beside(formula, finals[formula], finals[chosen]),
         survivors=[each.kwargs for each in race.ranked() if each != chosen],
-        confidence=1 - race.level,
-        within=race.doubt(),
-        sureness=sureness(race),
-        random_play=random_play,
-        spent=Spent(limit.elapsed, limit.played, len(race.finals)),
-        warnings=near_random(chosen, regret, random_play),
     )
 
 
-def least_runs(runs: int | None) -> int | None:
-    """Return the budget in runs; raises an error if it does not suffice for a race of a few candidates."""
-    hint = "all runs of the race together"
-    return None if runs is None else positive_int("runs", runs, least=LEAST_BUDGET, hint=hint)
+def recommend(
+    world: Any,
+    *,
+    seconds: float = 20.0,
+    runs: int | None = None,
+    agents: Sequence[str] | None = None,
+    reward: Any = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    tolerance: float = 0.01,
+    level: float = 0.05,
+) -> Advice:
+    """Find the agent and the parameters to play in a world: agents and their parameters race on common luck.
+
+    The window that theory recommends is part of the first grid. If the time does not suffice for everything, grids are
+    thinned and then the slowest agents left out, and the answer says so. `ns_mab_gym.theory.recommend_window` is the
+    answer of theory alone.
+
+    Args:
+        world: a (T, K) array of means, a file of them, or anything else of this suite that ``simulate`` plays.
+        seconds: how long to search, compilation not counted; the result depends on the speed of the machine.
+        runs: how many runs may be played instead; the result is then the same on every machine.
+        agents: names of agents; those of ``ns_mab_gym.tuning.tune.ADVISED`` if not given.
+        reward: the reward law; Bernoulli if neither this nor the world says otherwise.
+        env_kwargs: other arguments of the environment.
+        seed: from which all seeds are derived.
+        n_jobs: how many threads; as many as there are cores if not given.
+        tolerance: the race stops when no candidate can be better by more than this share.
+        level: the probability with which the bounds of the race may fail.
+    """
+    seed = positive_int("seed", seed, least=0, most=None)
+    budget = Budget(seconds, runs)
+    law = {} if reward is None else {"reward": reward}
+    evaluator = WorldEvaluator(world, {**(env_kwargs or {}), **law}, seed=seed, n_jobs=n_jobs)
+    if evaluator.bandit is None or evaluator.horizon is None:
+        raise ValueError(
+            f"{evaluator.env} does not tell its means; recommend takes means, a file of them, or a world's name"
+        )
+    names, left_out = _entrants(evaluator, agents)
+    spaces = {name: advised_space(name, evaluator.horizon, evaluator.n_arms) for name in names}
+    with budget.paused():
+        evaluator.warm_up(Candidate.of(name, coarse_grid(space, 0.0)[0][0]) for name, space in spaces.items())
+    theory = _theory(evaluator, [name for name in LEARNERS if name in names])
+    look = _first_look(evaluator, budget, spaces)
+    race = Race(evaluator, budget, level=level, tolerance=tolerance, first=look.runs)
+    steps = {}
+    for name in look.agents:
+        points, steps[name] = coarse_grid(spaces[name], look.share)
+        race.enter([Candidate.of(name, point) for point in points])
+    if theory is not None and theory.agent in look.agents:
+        race.enter([theory])
+    floor = (1 - RACING) * budget.total
+    race.narrow(budget.left - COARSE * (budget.left - floor), keep=3)
+    refine(race, spaces, steps, floor, _halvings(steps))
+    windows = _windows(race, spaces, steps, JUDGING * budget.total)
+    chosen = race.leader
+    rest = [each for each in race.finals if each.agent != chosen.agent and len(race.finals[each])]
+    second = min(rest, key=lambda each: float(race.behind(each).mean()), default=None)
+    if second is not None and second.agent in windows:
+        second = windows[second.agent][0]
+    others = [each for each in (second, *(each for each, _ in windows.values()), theory) if each is not None]
+    finals = _judge(evaluator, budget, [chosen, *others])
+    compared = {each: _beside(each, finals[each], finals[chosen]) for each in others if each in finals}
+    for each, own in windows.values():  # those that the rest of the budget could not judge
+        common = min(len(own.finals[each]), len(race.finals[chosen]))
+        compared.setdefault(each, _beside(each, own.finals[each][:common], race.finals[chosen][:common]))
+    known = Knowledge(n_arms=evaluator.n_arms, horizon=evaluator.horizon)
+    return Advice(
+        **vars(_outcome(race, finals[chosen], evaluator)),
+        runner_up=None if second is None else compared.get(second),
+        windows={name: compared[each] for name, (each, _) in windows.items()},
+        theory=None if theory is None else compared.get(theory),
+        left_out=left_out + look.left_out,
+        knowledge=known if evaluator.random else evaluator.knowledge(),
+    )
 
 
-def kind_of_agent(agent: Any) -> type[Any]:
+def _kind_of(agent: Any) -> type[Any]:
     """Return the class of an agent that is given by name or as a class; raises a TypeError for anything else."""
     if not isinstance(agent, str | type):
         raise TypeError(f"agent must be a name or a class, got {shown(agent)}; an object's parameters are set already")
     return kind(agent) if isinstance(agent, str) else AGENTS.checked(agent)
 
 
-def formula_of(evaluator: WorldEvaluator, agent: Any, space: Space, fixed: Mapping[str, Any]) -> Candidate | None:
+def _formula_of(evaluator: WorldEvaluator, agent: Any, space: Space, fixed: Mapping[str, Any]) -> Candidate | None:
     """Return the candidate of the source's formula; without values if a random world's instances differ in them."""
-    if not hasattr(kind_of_agent(agent), "tune") or evaluator.bandit is None:
+    if not hasattr(_kind_of(agent), "tune") or evaluator.bandit is None:
         return None
     known = [evaluator.knowledge(run) for run in range(FORMULA_INSTANCES if evaluator.random else 1)]
     made = [make(agent, knowledge=each, **fixed).parameters for each in known]
@@ -211,7 +372,7 @@ def formula_of(evaluator: WorldEvaluator, agent: Any, space: Space, fixed: Mappi
     return Candidate.of(agent, {**(values[0] if all(each == values[0] for each in values) else {}), **fixed})
 
 
-def judge(evaluator: WorldEvaluator, budget: Budget, candidates: Sequence[Candidate]) -> dict[Candidate, Floats]:
+def _judge(evaluator: WorldEvaluator, budget: Budget, candidates: Sequence[Candidate]) -> dict[Candidate, Floats]:
     """Return final regrets in held-out runs, as many as the rest of the budget pays for; maybe none of the last ones.
 
     Args:
@@ -231,30 +392,34 @@ def judge(evaluator: WorldEvaluator, budget: Budget, candidates: Sequence[Candid
     return dict(zip(wanted, evaluator.held_out().play(wanted, 0, runs), strict=True))
 
 
-def compare_with(candidate: Candidate, finals: Floats, chosen: Floats) -> Alternative:
+def _beside(candidate: Candidate, finals: Floats, chosen: Floats) -> Alternative:
     """Return a candidate's held-out regrets beside those of the choice."""
     return Alternative(candidate.name, candidate.kwargs, estimated(finals), estimated(finals - chosen))
 
 
-def near_random(chosen: Candidate, regret: Estimated, random_play: float | None) -> list[str]:
-    """Warn if the choice is hardly better than random play, and return the warnings."""
-    if not random_play or regret.mean < NEAR_RANDOM * random_play:  # without regret there is nothing to learn
-        return []
-    said = (
-        f"{chosen.name} with {chosen.settings} has {regret.mean / random_play:.0%} of the regret of random play: none "
-        f"of the candidates learns this world; try other agents or parameters"
+def _outcome(race: Race, finals: Floats, evaluator: WorldEvaluator) -> Chosen:
+    """Return the leader of a race with its held-out regrets; warns if it is hardly better than random play."""
+    best, regret, random_play, budget = race.leader, estimated(finals), evaluator.random_play(), race.budget
+    told = []
+    if random_play and regret.mean >= NEAR_RANDOM * random_play:  # without regret there is nothing to learn
+        told = [
+            f"{best.name} with {best.settings} has {regret.mean / random_play:.0%} of the regret of random play: none "
+            f"of the candidates learns this world; try other agents or parameters"
+        ]
+        warnings.warn(told[0], stacklevel=3)
+    spent = Spent(budget.elapsed, budget.played, len(race.finals))
+    return Chosen(
+        best.agent, best.kwargs, regret, 1 - race.level, race.doubt(), _sureness(race), random_play, spent, told
     )
-    warnings.warn(said, stacklevel=3)
-    return [said]
 
 
-def as_text(estimate: Estimated) -> str:
+def _as_text(estimate: Estimated) -> str:
     """Return a mean with its interval as text."""
     interval = f"95 % interval {number(estimate.low)} to {number(estimate.high)}"
     return f"{number(estimate.mean)} ({interval}, {estimate.runs} held-out runs)"
 
 
-def sureness(race: Race) -> str:
+def _sureness(race: Race) -> str:
     """Return the confidence of a race in its leader as text."""
     entered, doubt = len(race.finals), race.doubt()
     if entered == 1:
@@ -269,3 +434,103 @@ def sureness(race: Race) -> str:
         f"{entered - 1 - unproved} of {entered} candidates proved worse ({1 - race.level:.0%} confidence), {unproved} "
         f"not: a larger budget tells more"
     )
+
+
+def _entrants(evaluator: WorldEvaluator, agents: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """Return the agents that can play these rewards, and those left out; agents that the user names must be able to."""
+    if agents is not None:
+        if isinstance(agents, str) or not agents:
+            raise ValueError(f"agents must be a list of names, such as ['beta-swts', 'glr-ts']; got {shown(agents)}")
+        return list(dict.fromkeys(choice("agent", each, list(AGENTS)) for each in agents)), []
+    assert evaluator.bandit is not None
+    law, able, unable = evaluator.bandit.law, [], []
+    for name in ADVISED:
+        agent = make(name, knowledge=Knowledge(n_arms=evaluator.n_arms, horizon=evaluator.horizon))
+        try:
+            agent.check_rewards(law.support, law.binary)
+            able.append(name)
+        except UnsuitableRewardsError:
+            unable.append(name)
+    return able, [f"{', '.join(unable)} (not for these rewards)"] if unable else []
+
+
+def advised_space(name: str, horizon: int, n_arms: int) -> Space:
+    """Return the space of an agent that `recommend` searches; an empty one if there is nothing to tune."""
+    described = ADVISED.get(name)
+    if described is None:
+        return {} if name in UNTUNED else default_space(name, horizon, n_arms)
+    space: Space = described(horizon, n_arms)
+    return space
+
+
+def _theory(evaluator: WorldEvaluator, names: Sequence[str]) -> Candidate | None:
+    """Return the first of the paper's samplers with theory's window; from few facts if all means would take long."""
+    if evaluator.random or not names:
+        return None
+    known = evaluator.knowledge()
+    assert known.means is not None
+    if known.means.size > LARGE:
+        window = recommend_window(replace(known, means=None)).window
+    else:
+        window = recommend_window(known, names[0], subgaussian=known.subgaussian or BERNOULLI).window
+    return Candidate.of(names[0], {"window": window})
+
+
+class Look(NamedTuple):
+    """The agents of the first look, the runs of each candidate, the share of each grid, and what is left out."""
+
+    agents: list[str]
+    runs: int
+    share: float
+    left_out: list[str]
+
+
+def _first_look(evaluator: WorldEvaluator, budget: Budget, spaces: Mapping[str, Space]) -> Look:
+    """Return the first affordable look: with fewer runs and thinner grids, then without the slowest agents."""
+    price = {name: budget.price(evaluator.seconds(Candidate(name))) for name in spaces}
+    agents = list(spaces)
+    slow: list[str] = []
+
+    def cost(name: str, runs: int, share: float) -> float:
+        return runs * price[name] * len(coarse_grid(spaces[name], share)[0])
+
+    while True:
+        for runs, share in LOOKS:
+            total = sum(cost(name, runs, share) for name in agents)
+            if total <= FIRST_LOOK * RACING * budget.total or len(agents) == 1:
+                left_out = [f"{', '.join(slow)} (too slow)"] if slow else []
+                return Look(agents, runs, share, left_out + ([f"{1 - share:.0%} of each grid"] if share < 1 else []))
+        slowest = max(agents, key=lambda name: cost(name, *LOOKS[-1]))
+        agents.remove(slowest)
+        slow.append(slowest)
+
+
+def coarse_grid(space: Space, share: float) -> Grid:
+    """Return the product of coarse axes, and the steps of the ranges among them."""
+    full = {
+        name: len(each.values) if isinstance(each, Choices) else POINTS.get(name, 4) for name, each in space.items()
+    }
+    return product_grid(space, {name: max(1, math.ceil(share * count)) for name, count in full.items()})
+
+
+def _halvings(steps: Mapping[str, Mapping[str, float]]) -> int:
+    """Return the number of halvings of the steps until neighbours are close, from 1 to 4."""
+    widest = max((step for its in steps.values() for step in its.values()), default=FINE)
+    return min(max(math.ceil(math.log2(max(widest, FINE) / FINE)), 1), 4)
+
+
+def _windows(
+    race: Race, spaces: Mapping[str, Space], steps: Mapping[str, Mapping[str, float]], floor: float
+) -> dict[str, tuple[Candidate, Race]]:
+    """Return the best window of each of the paper's samplers, which race on, from what the race of all knows."""
+    winner = race.leader
+    found = {name: (winner, race) for name in LEARNERS if name == winner.agent}
+    names = [name for name in LEARNERS if name in steps and name not in found]
+    for done, name in enumerate(names):
+        own = Race(race.evaluator, race.budget, level=race.level, tolerance=race.tolerance, first=race.first)
+        own.enter([each for each in race.finals if each.agent == name], race.finals)
+        end = race.budget.left - (race.budget.left - floor) / (len(names) - done)
+        own.narrow(race.budget.left - (race.budget.left - end) / 2, keep=3)
+        refine(own, spaces, steps, end, _halvings({name: steps[name]}))
+        found[name] = own.leader, own
+    return found

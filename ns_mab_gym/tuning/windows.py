@@ -34,11 +34,6 @@ class Measured:
     regret: Floats
     pulls: Floats
 
-    @property
-    def best(self) -> int:
-        """The window with the least mean regret."""
-        return self.windows[int(self.regret.mean(axis=1).argmin())]
-
     def of(self, window: int) -> Floats:
         """The regret of every run with this window."""
         regret: Floats = self.regret[self.windows.index(window)]

@@ -21,7 +21,7 @@ from ns_mab_gym.means import Floats
 from ns_mab_gym.specs import as_env
 from ns_mab_gym.theory.theorems import LEARNERS
 from ns_mab_gym.tuning.race import Candidate
-from ns_mab_gym.tuning.recommend import ADVISED, full_grid
+from ns_mab_gym.tuning.tune import ADVISED, advised_space, coarse_grid
 
 CHOOSING, JUDGING = 1_001, 2_002  # seeds of the runs that choose and that judge; `tune` and `recommend` take 0
 RUNS, SECONDS = 200, 20.0
@@ -136,7 +136,9 @@ def advice() -> Outcome:
     lost: dict[str, list[float]] = {"advice": [], "window": [], "theory": []}
     for name, means in instances():
         answer = nsb.recommend(means, seconds=SECONDS)
-        env, grid = as_env(nsb.worlds.Table(rows=means), {}), full_grid(ADVISED, *means.shape)
+        env = as_env(nsb.worlds.Table(rows=means), {})
+        spaces = {name: advised_space(name, *means.shape) for name in ADVISED}  # on a grid twice as fine as the first
+        grid = [Candidate.of(name, point) for name in ADVISED for point in coarse_grid(spaces[name], 2.0)[0]]
         best, window = best_of(env, grid), best_of(env, [each for each in grid if each.agent == MINE])
         chosen = Candidate.of(answer.agent, answer.parameters)
         found = Candidate.of(MINE, answer.windows[MINE].parameters)

@@ -25,7 +25,7 @@ from ns_mab_gym.agents.core.kernel import states_in
 from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.agents.parts.memories import COUNT, ROUNDS, SEEN, SUM, Discounted, Prefixes, Window
 from ns_mab_gym.envs.bandit import NSBanditEnv, streams
-from ns_mab_gym.play.pairing import Pairing, Recording
+from ns_mab_gym.play.simulate import Pairing, Recording
 from ns_mab_gym.runs import Runs, seed_pair
 
 BLOCK = 10**6

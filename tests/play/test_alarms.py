@@ -101,9 +101,3 @@ def test_a_base_that_restarts_by_itself_or_does_not_learn_is_refused(base):
 def test_numbers_that_no_formula_can_take_are_named():
     with pytest.raises(ValueError, match=r"sw-lb-sda cannot compute with numbers this .*exponent = 1e"):
         agents.make("sw-lb-sda", 3, 1_000, exponent=1e30)
-
-
-@pytest.mark.parametrize("name", ["glr-ts", "glr-klucb", "restarting"])
-def test_growing_is_yes_or_no(name):
-    with pytest.raises(TypeError, match="growing must be true or false, got 'false'; write growing=true"):
-        agents.make(name, 3, 1_000, growing="false")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from stored_runs import save
 
@@ -116,12 +115,3 @@ def test_doing_it_again_takes_no_more_memory(name: str, tmp_path: Path) -> None:
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert grown < 10 * 8_000, f"{grown:,} bytes"
-
-
-def test_counts_of_a_long_interpreted_run_are_whole() -> None:
-    """In Python too: what the environment and the loop count after 20,000 rounds, against the arms themselves."""
-    env = NSBanditEnv(worlds.Stationary(horizon=20_000, mu=(0.25, 0.5)))
-    played = nsb.run_episode(env, nsb.agents.TS(2), seed=3)
-    assert played.regret is not None
-    assert played.pulls.tolist() == np.bincount(played.arms).tolist()
-    assert played.regret[-1] == 0.25 * int((played.arms == 0).sum()) == env._total_regret

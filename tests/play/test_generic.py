@@ -16,15 +16,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from interpreted_runs import assert_equal_runs
+from foreign_bandit import Lottery
+from interpreted_runs import assert_equal_runs, assert_same_runs
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rewards, theory, worlds
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.parallel import Caught, Done, Error, Failed
 from ns_mab_gym.play import simulate as generic
-from ns_mab_gym.play.pairing import Pairing
-from ns_mab_gym.play.simulate import Round, processes
+from ns_mab_gym.play.simulate import Pairing, Round, processes
 from ns_mab_gym.runs import seed_pair
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*playing through the generic Python loop")
@@ -91,15 +91,6 @@ def cell() -> dict[str, Any]:
     return scope
 
 
-def assert_same(one: nsb.Runs, other: nsb.Runs) -> None:
-    for field in ("rounds", "regret", "pulls", "suboptimal_pulls", "arms", "rewards"):
-        np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
-    assert one.seeds == other.seeds
-    assert (one.alarms is None) == (other.alarms is None)
-    for mine, theirs in zip(one.alarms or [], other.alarms or [], strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
 def processes_left() -> list[Any]:
     """The processes that play runs; those of a cluster, which other tests share, are none of them."""
     return [process for process in multiprocessing.active_children() if process.name.startswith("Loky")]
@@ -127,7 +118,7 @@ def test_a_notebooks_class_by_its_name_on_an_id_of_the_notebook(cell):
     finally:
         gym.registry.pop("Mine/Wrapped-v0")
         agents.core.registry.AGENTS.remove("worried")
-    assert_same(alone, spread)
+    assert_same_runs(alone, spread)
     players = [each["pid"] for each in spread.parameters]
     assert players[0] == os.getpid()
     assert os.getpid() not in players[1:]
@@ -151,7 +142,7 @@ def test_an_agent_with_alarms_on_a_wrapped_environment():
     assert alone.alarms is not None
     assert all(len(each) > 0 for each in alone.alarms)
     assert alone.regret.shape == (4, 110)
-    assert_same(alone, spread)
+    assert_same_runs(alone, spread)
     assert alone.parameters == spread.parameters
     for key, value in agent.state_dict().items():
         np.testing.assert_array_equal(value, before[key])
@@ -207,13 +198,11 @@ def test_what_another_process_would_play_otherwise_is_played_here(tmp_path, monk
     module = importlib.import_module("module_with_a_global")
     module.SHIFT = 5
     expected = nsb.simulate(WORLD, module.Shifted, runs=4, n_jobs=1, record="all")
-    with pytest.warns(
-        UserWarning, match=r"went otherwise: .* global variable .*: playing 3 runs in this process"
-    ) as told:
+    with pytest.warns(UserWarning, match=r"went otherwise: .* global .*: playing 3 runs in this process") as told:
         spread = nsb.simulate(WORLD, module.Shifted, runs=4, n_jobs=2, record="all")
     assert told[-1].filename == __file__
     assert (expected.arms[:, 0] == 5).all()
-    assert_same(expected, spread)
+    assert_same_runs(expected, spread)
     assert processes_left() == []
 
 
@@ -263,10 +252,7 @@ def stand_in(monkeypatch):
     ("agent", "words"),
     [
         (Holding(), r"the agent or the environment cannot be pickled \(TypeError: .*: playing 4 runs in this process"),
-        (
-            Fixed(),
-            r"need loky, pip install 'ns-mab-gym\[experiments\]': playing 4 runs in this process, one .*n_jobs=1",
-        ),
+        (Fixed(), r"need loky, pip install 'ns-mab-gym\[experiments\]': playing 4 runs in this process.*n_jobs=1"),
     ],
     ids=["cannot be pickled", "no loky"],
 )
@@ -307,9 +293,8 @@ def test_a_warning_of_another_process_obeys_the_filters_of_this_one(stand_in):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         nsb.simulate(WORLD, Fixed(), runs=5, n_jobs=2)
-    assert [(str(each.message), each.filename, each.lineno) for each in told[1:]] == [
-        ("division by zero", "theirs.py", 3)
-    ]
+    (issued,) = told[1:]
+    assert (str(issued.message), issued.filename, issued.lineno) == ("division by zero", "theirs.py", 3)
     with pytest.raises(RuntimeWarning, match="division by zero"):  # an error, as these tests say of all warnings
         nsb.simulate(WORLD, Fixed(), runs=5, n_jobs=2)
 
@@ -385,48 +370,16 @@ def test_runs_at_once_are_recorded_as_those_of_the_generic_loop(at_once: int) ->
     given: dict[str, Any] = {"runs": 5, "env_kwargs": SMALL, "record": "all", "rounds": [1, 5]}
     together = nsb.simulate("NSBandit-Piecewise-v0", InTurn(at_once), **given)
     alone = nsb.simulate("NSBandit-Piecewise-v0", InTurn(0), **given)
-    for name in ("rounds", "regret", "pulls", "suboptimal_pulls", "arms", "rewards"):
-        np.testing.assert_array_equal(getattr(together, name), getattr(alone, name), err_msg=name)
-    assert (together.seeds, together.parameters) == (alone.seeds, alone.parameters)
-    assert together.parameters == [{"beginning": "seeded"}] * 5
-    assert together.alarms is alone.alarms is None
+    assert_same_runs(together, alone)
+    assert together.parameters == alone.parameters == [{"beginning": "seeded"}] * 5
     assert together.parameters[0] is not together.parameters[1]
-
-
-def test_a_foreign_environment_is_played_one_by_one() -> None:
-    class Foreign(gym.Env[Any, Any]):
-        observation_space = gym.spaces.Box(0, 1, (1,), np.float32)
-        action_space = gym.spaces.Discrete(3)
-
-        def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
-            self.t = 0
-            return np.zeros(1, np.float32), {}
-
-        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-            self.t += 1
-            return np.zeros(1, np.float32), 0.0, self.t == 4, False, {"mu": np.array([0.0, 0.5, 1.0])}
-
-    assert nsb.simulate(Foreign(), InTurn(9), runs=2).horizon == 4
 
 
 # Without a compiled form.
 
 
-class Alternating:
-    """A plain-Python agent."""
-
-    def reset(self, seed=None):
-        self.t = 0
-
-    def act(self, observation=None):
-        self.t += 1
-        return self.t % 3
-
-    def observe(self, arm, reward):
-        pass
-
-    def __repr__(self):
-        return "Alternating()"
+def recorded(world: worlds.World) -> gym.Env[Any, Any]:
+    return gym.wrappers.RecordEpisodeStatistics(NSBanditEnv(world))
 
 
 class Shifted(NSBanditEnv):
@@ -446,31 +399,17 @@ class Coin(rewards.Bernoulli):
 @pytest.mark.parametrize(
     ("env", "agent", "reason"),
     [
-        (
-            lambda: gym.wrappers.RecordEpisodeStatistics(NSBanditEnv(worlds.Abrupt(horizon=90))),
-            "ts",
-            "the environment is wrapped in RecordEpisodeStatistics",
-        ),
+        (lambda: recorded(worlds.Abrupt(horizon=90)), "ts", "the environment is wrapped in RecordEpisodeStatistics"),
         (lambda: gym.make("NSBandit-Abrupt-v0", horizon=90, max_episode_steps=40), "ts", "is wrapped in TimeLimit"),
-        (lambda: NSBanditEnv(worlds.Abrupt(horizon=90)), Alternating(), r"Alternating\(\) has no compiled form"),
+        (lambda: NSBanditEnv(worlds.Abrupt(horizon=90)), Fixed(), "Fixed object at .* has no compiled form"),
         (lambda: Shifted(worlds.Abrupt(horizon=90)), "ts", "is not one of the suite's own environments"),
-        (
-            lambda: NSBanditEnv(worlds.Abrupt(horizon=90), reward=Coin()),
-            "ts",
-            r"the reward law Coin\(\) has no compiled",
-        ),
-        (
-            lambda: gym.wrappers.RecordEpisodeStatistics(NSBanditEnv(worlds.Piecewise(horizon=90))),
-            "rexp3",
-            "the environment is wrapped in RecordEpisodeStatistics",
-        ),
+        (lambda: NSBanditEnv(worlds.Abrupt(horizon=90), reward=Coin()), "ts", r"reward law Coin\(\) has no compiled"),
+        (lambda: recorded(worlds.Piecewise(horizon=90)), "rexp3", "is wrapped in RecordEpisodeStatistics"),
     ],
     ids=["wrapper", "time limit", "own agent", "subclass", "own law", "random world"],
 )
 def test_what_has_no_compiled_form_goes_through_the_generic_loop_with_one_warning(env, agent, reason):
-    with pytest.warns(
-        UserWarning, match=rf"{reason}.*: playing through the generic Python loop, which is sl"
-    ) as warned:
+    with pytest.warns(UserWarning, match=rf"{reason}.*: playing through the generic Python loop") as warned:
         runs = nsb.simulate(env(), agent, runs=3, seed=2, record="all")
     assert len(warned) == 1
     assert warned[0].filename == __file__
@@ -483,52 +422,22 @@ def test_what_has_no_compiled_form_goes_through_the_generic_loop_with_one_warnin
         assert_equal_runs(runs, r, nsb.run_episode(made, player, runs.seeds[r]))
 
 
-def test_a_wrapper_that_changes_nothing_changes_nothing():
-    plain = nsb.simulate(worlds.Abrupt(horizon=200), "beta-swts", runs=2, seed=2, record="all")
-    wrapped = gym.wrappers.RecordEpisodeStatistics(NSBanditEnv(worlds.Abrupt(horizon=200)))
-    with pytest.warns(UserWarning, match="generic Python loop"):
-        played = nsb.simulate(wrapped, "beta-swts", runs=2, seed=2, record="all")
-    for field in ("rounds", "regret", "pulls", "suboptimal_pulls", "arms", "rewards"):
-        np.testing.assert_array_equal(getattr(plain, field), getattr(played, field))
-    assert plain.parameters == played.parameters
-
-
-class Elsewhere(gym.Env):
-    """Somebody else's bandit of 30 rounds; says its means or not."""
-
-    def __init__(self, tells: bool = True, varies: bool = False) -> None:
-        self.action_space, self.observation_space = gym.spaces.Discrete(2, start=1), gym.spaces.Discrete(1)
-        self.tells, self.varies = tells, varies
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.t = 0
-        self.length = int(self.np_random.integers(10, 60)) if self.varies else 30
-        return 0, {}
-
-    def step(self, action):
-        self.t += 1
-        info = {"mu": np.array([0.3, 0.6])} if self.tells else {}
-        return 0, float(self.np_random.random() < 0.3 * action), self.t == self.length, False, info
-
-
 def test_an_environment_from_elsewhere():
     with pytest.warns(UserWarning, match="is not one of the suite's own environments: playing through the generic"):
-        runs = nsb.simulate(Elsewhere(), "beta-swts", runs=3, agent_kwargs={"window": 20})
-    assert runs.rounds.tolist() == list(range(1, 31))
-    np.testing.assert_allclose(runs.regret[:, -1], 0.3 * runs.pulls[:, 0])
-    with (
-        pytest.warns(UserWarning, match="generic Python loop"),
-        pytest.raises(ValueError, match="does not tell its means: its info needs 'mu' for simulate to account regret"),
-    ):
-        nsb.simulate(Elsewhere(tells=False), "ts", runs=1)
-    with (
-        pytest.warns(UserWarning, match="generic Python loop"),
-        pytest.raises(ValueError, match=r"one episode took \d+ rounds, another \d+; simulate compares"),
-    ):
-        nsb.simulate(Elsewhere(varies=True), "ts", runs=5)
-    with (
-        pytest.warns(UserWarning, match="generic Python loop"),
-        pytest.raises(agents.MissingKnowledgeError, match=r"beta-swts .* needs `horizon` \(T\)"),
-    ):
-        nsb.simulate(Elsewhere(), "beta-swts", runs=1)
+        runs = nsb.simulate(Lottery(), "beta-swts", runs=3, agent_kwargs={"window": 20})
+    assert runs.rounds.tolist() == list(range(1, 13))
+    np.testing.assert_allclose(runs.regret[:, -1], 0.5 * runs.pulls[:, 0])
+    assert nsb.simulate(Lottery(), InTurn(9), runs=2).horizon == 12  # one by one, although it can play many at once
+
+
+@pytest.mark.parametrize(
+    ("env", "agent", "error", "words"),
+    [
+        (Lottery(tells=False), "ts", ValueError, "does not tell its means: its info needs 'mu' for simulate to acc"),
+        (Lottery(length=None), "ts", ValueError, r"one episode took \d+ rounds, another \d+; simulate compares"),
+        (Lottery(), "beta-swts", agents.MissingKnowledgeError, r"beta-swts .* needs `horizon` \(T\)"),
+    ],
+)
+def test_an_environment_from_elsewhere_that_cannot_be_simulated(env, agent, error, words):
+    with pytest.raises(error, match=words):
+        nsb.simulate(env, agent, runs=5)

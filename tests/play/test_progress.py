@@ -31,14 +31,6 @@ def test_a_function_is_told_every_run_in_the_thread_of_the_caller(jobs: int) -> 
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-@pytest.mark.filterwarnings("ignore:.*generic Python loop")
-def test_so_it_is_in_the_generic_loop() -> None:
-    told: list[tuple[int, int]] = []
-    env = nsb.wrappers.DelayedRewards(nsb.envs.NSBanditEnv(WORLD), delay=1)
-    nsb.simulate(env, "beta-swts", runs=3, progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_the_function_raises_ends_the_simulation(jobs: int) -> None:
     def enough(done: int, total: int) -> None:

@@ -119,31 +119,17 @@ def test_a_table_is_copied() -> None:
 @pytest.mark.parametrize(
     ("env", "kwargs", "error", "words"),
     [
-        (MEANS[0], {}, ValueError, r"env must be a table of T rounds by K arms, got shape \(2,\)"),
         ([], {}, TypeError, r"env must be .*; got \[\]"),
-        ([[0.1, 0.2], [0.3]], {}, ValueError, "the rows of env differ in length"),
         ([[0.1, np.nan]], {}, ValueError, "env is NaN or infinite at round 1, arm 2"),
         ([["a", "b"]], {}, TypeError, "env must be .* array of means"),
-        (
-            ["smooth", "rising"],
-            {"horizon": 5},
-            TypeError,
-            r"env must be .*; got \['smooth', 'rising'\]",
-        ),
-        (MEANS[:, :1], {}, ValueError, "a bandit needs at least 2 arms"),
+        (["smooth", "rising"], {"horizon": 5}, TypeError, r"env must be .*; got \['smooth', 'rising'\]"),
         (MEANS * 2, {}, ValueError, r"bernoulli rewards need means in \[0, 1\], got means from"),
         (MEANS, {"horizon": 9}, ValueError, "horizon is 9 but the table has 3; leave horizon out"),
         (MEANS, {"sigma": 9}, TypeError, "has no parameter 'sigma'"),
         ("nowhere.csv", {}, FileNotFoundError, "no file of means at 'nowhere.csv'"),
         (Path("nowhere"), {}, ValueError, "unknown kind of table ''; choose one of '.csv'"),
         (Path(__file__), {}, ValueError, "unknown kind of table '.py'"),
-        (
-            3,
-            {},
-            TypeError,
-            r"env must be an id .* \(.csv, .parquet, .npz\), .*; got 3",
-        ),
-        (None, {}, TypeError, "env must be an id .*; got None"),
+        (3, {}, TypeError, r"env must be an id .* \(.csv, .parquet, .npz\), .*; got 3"),
     ],
 )
 def test_what_is_no_table_is_refused(env: Any, kwargs: dict[str, Any], error: type[Exception], words: str) -> None:

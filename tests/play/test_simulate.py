@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from examples import HOUSE, WINDOWED
-from interpreted_runs import assert_equal_runs, fitting, interpreted, is_tried
+from interpreted_runs import assert_equal_runs, assert_same_runs, fitting, interpreted, is_tried
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rewards, theory, worlds
@@ -19,7 +19,7 @@ from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.bandit import streams
 from ns_mab_gym.play.loop import BETA, draw, draw_beta, law_code
-from ns_mab_gym.play.pairing import Pairing, Recording
+from ns_mab_gym.play.simulate import Pairing, Recording
 from ns_mab_gym.runs import Runs, seed_pair
 
 every_agent = pytest.mark.parametrize("name", HOUSE)
@@ -116,9 +116,7 @@ def test_threads_change_nothing(name, world):
     one = nsb.simulate(world, name, runs=7, seed=2, record="all", n_jobs=1)
     for jobs in (2, 5, None):
         other = nsb.simulate(world, name, runs=7, seed=2, record="all", n_jobs=jobs)
-        for field in ("rounds", "regret", "pulls", "suboptimal_pulls", "arms", "rewards"):
-            np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
-        assert one.seeds == other.seeds
+        assert_same_runs(one, other)
         assert one.parameters == other.parameters
 
 
@@ -133,12 +131,6 @@ def test_blocks_and_prefixes_are_the_same_runs():
         )
     assert whole.seeds == first.seeds + rest.seeds == [seed_pair(9, r) for r in range(6)]
     assert whole.parameters == first.parameters + rest.parameters
-
-
-def test_runs_differ():
-    runs = nsb.simulate(worlds.Abrupt(horizon=300), "ts", runs=20, seed=1, record="all")
-    assert len({row.tobytes() for row in runs.rewards}) == 20
-    assert len({row.tobytes() for row in runs.arms}) == 20
 
 
 @every_law
@@ -187,30 +179,21 @@ ENVS = [NSBanditEnv(RECORDED), gym.wrappers.RecordEpisodeStatistics(NSBanditEnv(
 
 @pytest.mark.filterwarnings("ignore:.*generic Python loop")
 @pytest.mark.parametrize("env", ENVS, ids=["compiled", "generic"])
-def test_the_regret_after_every_round_is_that_of_the_episode(env: gym.Env[Any, Any]) -> None:
-    runs = nsb.simulate(env, "ts", runs=3, seed=4, record="regret")
-    assert runs.rounds.tolist() == list(range(1, 1_301))
-    assert runs.arms is None
-    assert runs.rewards is None
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"record": "regret"}, list(range(1, 1_301))),
+        ({"rounds": [7, 8, 1_299, 300, 8]}, [7, 8, 300, 1_299, 1_300]),
+        ({"record": "all", "rounds": [3]}, [3, 1_300]),
+    ],
+)
+def test_the_regret_that_is_kept_is_that_of_the_episode(env, asked, kept):
+    runs = nsb.simulate(env, "ts", runs=3, seed=4, **asked)
+    assert runs.rounds.tolist() == kept
+    assert (runs.arms is None) == (runs.rewards is None) == (asked.get("record") != "all")
     for row, seeds in zip(runs.regret, runs.seeds, strict=True):
         episode = nsb.run_episode(NSBanditEnv(RECORDED), agents.TS(10), seeds)
-        np.testing.assert_array_equal(row, episode.regret)
-
-
-@pytest.mark.parametrize("env", ENVS, ids=["compiled", "generic"])
-def test_every_round_and_some_rounds_cannot_both_be_had(env: gym.Env[Any, Any]) -> None:
-    with pytest.raises(
-        ValueError, match=r'record="regret" keeps .* after every round, and rounds= chooses some .*leave'
-    ):
-        nsb.simulate(env, "ts", runs=1, record="regret", rounds=[3])
-    assert nsb.simulate(RECORDED, "ts", runs=1, record="all", rounds=[3]).rounds.tolist() == [3, 1_300]
-
-
-def test_the_words_that_exist_are_named() -> None:
-    with pytest.raises(ValueError, match="unknown record 'everything'"):
-        Recording("everything", None)
-    with pytest.raises(ValueError, match=r"unknown record 'regrets'; did you mean 'regret'"):
-        nsb.simulate(RECORDED, "ts", record="regrets")  # type: ignore[arg-type]
+        np.testing.assert_array_equal(row, episode.regret[runs.rounds - 1])
 
 
 @pytest.mark.parametrize("record", ["regret", "all"])
@@ -238,42 +221,6 @@ def test_a_curve_keeps_nothing_of_the_size_of_runs_times_rounds(name: str) -> No
     assert runs.rewards is None
     assert kept < 1e6
     assert peak < 10e6
-
-
-GIVEN = {"env_kwargs": {"horizon": 600}, "runs": 2, "seed": 3}
-
-
-def test_the_regret_after_a_round_is_that_of_the_curve_of_all_rounds():
-    asked = [7, 8, 599, 300, 8]
-    runs = nsb.simulate("NSBandit-Abrupt-v0", "ts", rounds=asked, **GIVEN)
-    assert runs.rounds.tolist() == [7, 8, 300, 599, 600]
-    env = gym.make("NSBandit-Abrupt-v0", horizon=600)
-    for run, seeds in enumerate(runs.seeds):
-        episode = nsb.run_episode(env, agents.TS(10), seed=seeds)
-        assert np.array_equal(episode.regret[runs.rounds - 1], runs.regret[run])
-
-
-@pytest.mark.filterwarnings("ignore:.*generic Python loop")
-def test_the_generic_loop_keeps_the_same_rounds():
-    class Mine(agents.TS):
-        """Without a compiled form of its own."""
-
-        def act(self, *args, **kwargs):
-            return super().act(*args, **kwargs)
-
-    slow = nsb.simulate("NSBandit-Abrupt-v0", Mine(10), rounds=[50, 123], **GIVEN)
-    fast = nsb.simulate("NSBandit-Abrupt-v0", agents.TS(10), rounds=[50, 123], **GIVEN)
-    assert np.array_equal(slow.rounds, fast.rounds)
-    assert np.array_equal(slow.regret, fast.regret)
-
-
-@pytest.mark.parametrize(
-    ("rounds", "said"),
-    [([601], "between 1 and the horizon, 600; got 601"), ([0], "each of rounds must be .*got 0"), ([1.5], "got 1.5")],
-)
-def test_rounds_that_are_not_there_are_refused(rounds, said):
-    with pytest.raises((ValueError, TypeError), match=said):
-        nsb.simulate("NSBandit-Abrupt-v0", "ts", rounds=rounds, **GIVEN)
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 499, 500, 501, 1_234])
@@ -338,32 +285,23 @@ def test_an_environment_that_was_given_means_forgets_them_as_an_episode_does():
     ("arguments", "error", "words"),
     [
         ({"agent": "beta-swtz"}, ValueError, r"unknown agent 'beta-swtz'; did you mean 'beta-swts'\?"),
-        (
-            {"agent_kwargs": {"windw": 3}},
-            TypeError,
-            r"agent 'beta-swts' has no parameter 'windw'; did you mean 'window'",
-        ),
+        ({"agent_kwargs": {"windw": 3}}, TypeError, "'beta-swts' has no parameter 'windw'; did you mean 'window'"),
         ({"agent_kwargs": {"window": 0}}, ValueError, "window must be a positive integer, got 0; the paper suggests"),
-        (
-            {"agent": agents.TS(10), "agent_kwargs": {"binarize": True}},
-            TypeError,
-            "agent_kwargs go with an agent given",
-        ),
+        ({"agent": agents.TS(10), "agent_kwargs": {"binarize": True}}, TypeError, "agent_kwargs go with an agent"),
         ({"agent": agents.TS(3)}, ValueError, "the agent was made for 3 arms, the environment has 10"),
-        (
-            {"env": NSBanditEnv(horizon=5), "env_kwargs": {"horizon": 9}},
-            TypeError,
-            "env_kwargs go with an id or a world",
-        ),
+        ({"env": NSBanditEnv(horizon=5), "env_kwargs": {"horizon": 9}}, TypeError, "env_kwargs go with an id or a"),
         ({"env": 3}, TypeError, "env must be an id .*; got 3"),
         ({"env": "NSBandit-Abrubt-v0"}, ValueError, "did you mean 'NSBandit-Abrupt-v0'"),
         ({"env_kwargs": {"horizn": 9}}, TypeError, r"has no parameter 'horizn'; did you mean 'horizon'\?"),
         ({"runs": 0}, ValueError, "runs must be a positive integer, got 0"),
         ({"runs": 2.0}, TypeError, "runs must be a positive integer, got 2.0"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be a positive integer, got 0; -1 means all cores"),
         ({"seed": -1}, ValueError, "seed must be an integer of at least 0, got -1"),
         ({"first_run": -1}, ValueError, "first_run must be an integer of at least 0, got -1"),
         ({"record": "al"}, ValueError, r"unknown record 'al'; did you mean 'all'\?"),
+        ({"record": "regret", "rounds": [3]}, ValueError, r'record="regret" keeps .* and rounds= chooses some .*leave'),
+        ({"rounds": [50_001]}, ValueError, "between 1 and the horizon, 50,000; got 50,001"),
+        ({"rounds": [0]}, ValueError, "each of rounds must be .*got 0"),
+        ({"rounds": [1.5]}, TypeError, "got 1.5"),
         (
             {"env_kwargs": {"horizon": 50, "reward": "gaussian"}},
             UnsuitableRewardsError,

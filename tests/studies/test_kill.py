@@ -20,7 +20,7 @@ import os, sys, time
 import numpy as np
 from ns_mab_gym.studies import AgentSpec, Experiment, Store, Study, WorldSpec, run
 from ns_mab_gym.play.progress import Lines
-from ns_mab_gym.play.episode import seed_pair
+from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.runs import Runs
 
 study = Study("killed", (Experiment(

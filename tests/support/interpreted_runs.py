@@ -49,3 +49,13 @@ def assert_equal_runs(runs: nsb.Runs, r: int, played: nsb.Trajectory) -> None:
     np.testing.assert_array_equal(runs.regret[r], played.regret[runs.rounds - 1])
     np.testing.assert_array_equal(runs.pulls[r], played.pulls)
     np.testing.assert_array_equal(runs.suboptimal_pulls[r], played.suboptimal_pulls)
+
+
+def assert_same_runs(one: nsb.Runs, other: nsb.Runs) -> None:
+    """Whatever two simulations record is equal to the last bit; how long they took and in which process may differ."""
+    for field in ("rounds", "regret", "pulls", "suboptimal_pulls", "arms", "rewards"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
+    assert one.seeds == other.seeds
+    assert (one.alarms is None) == (other.alarms is None)
+    for mine, theirs in zip(one.alarms or [], other.alarms or [], strict=True):
+        np.testing.assert_array_equal(mine, theirs)

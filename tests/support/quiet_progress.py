@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self
+from ns_mab_gym.play.progress import Progress
 
 
-class Quiet:
+class Quiet(Progress):
     """Remembers what it was told."""
 
     def __init__(self) -> None:
         self.started: list[tuple[int, int]] = []
         self.advanced: list[tuple[int, int]] = []
         self.said: list[str] = []
-        self.failed = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
     def start(self, done: int, total: int) -> None:
         self.started.append((done, total))
@@ -26,13 +19,10 @@ class Quiet:
     def say(self, line: str) -> None:
         self.said.append(line)
 
-    def advance(self, units: int, steps: int) -> None:
-        self.advanced.append((units, steps))
+    def advance(self, things: int, steps: int) -> None:
+        self.advanced.append((things, steps))
 
     @property
     def done(self) -> int:
-        """How many units were computed."""
+        """The number of units that were computed."""
         return sum(units for units, _ in self.advanced)
-
-    def fail(self) -> None:
-        self.failed += 1

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import agents
-from ns_mab_gym.tuning.recommend import ADVISED, full_grid
 from ns_mab_gym.tuning.search import (
     MOST_POINTS,
     SPACES,
     UNTUNED,
     Choices,
-    Proposals,
     Range,
     default_space,
     grid,
@@ -21,6 +19,7 @@ from ns_mab_gym.tuning.search import (
     neighbours,
     read_space,
 )
+from ns_mab_gym.tuning.tune import ADVISED, advised_space, coarse_grid
 
 
 def corners(space):
@@ -126,21 +125,8 @@ def test_an_agent_of_ones_own_needs_a_space():
     assert "window" in default_space(agents.BetaSWTS, 100, 3)
 
 
-def test_the_optimiser_learns_where_it_is_cheap():
-    """Its last twenty proposals cost less than half of the first twenty, mostly drawn at random."""
-    space = {"x": Range(1.0, 1_000.0), "y": Range(0.0, 1.0, "linear"), "z": Choices((0, 1, 2))}
-    proposals, costs = Proposals(space, seed=1), []
-    for _ in range(6):
-        for trial, point in proposals.ask(10):
-            assert 1 <= point["x"] <= 1_000
-            assert point["z"] in (0, 1, 2)
-            costs.append(math.log(point["x"] / 30) ** 2 + 10 * (point["y"] - 0.7) ** 2 + point["z"])
-            proposals.tell(trial, costs[-1])
-    assert sum(costs[-20:]) < sum(costs[:20]) / 2
-    assert [point for _, point in Proposals(space, 3).ask(4)] == [point for _, point in Proposals(space, 3).ask(4)]
-
-
 def test_every_point_that_advice_may_give_can_be_made():
     known = agents.Knowledge(n_arms=3, horizon=500)
-    for candidate in full_grid(ADVISED, 500, 3):
-        agents.make(candidate.agent, knowledge=known, **candidate.kwargs)
+    for name in ADVISED:
+        for point in coarse_grid(advised_space(name, 500, 3), 2.0)[0]:
+            agents.make(name, knowledge=known, **point)
