@@ -45,7 +45,7 @@ def main() -> int:
 
 def paper_figures(folder: Path) -> dict[str, Any]:
     """The verdicts and the final regrets, with standard errors, of a folder of ``ns-mab-gym paper``."""
-    from ns_mab_gym.paper import study as names
+    from ns_mab_gym.paper import readings as names
 
     claims: dict[str, dict[str, dict[str, Any]]] = {}
     judged = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
@@ -86,14 +86,14 @@ def _verdict(judged: Mapping[str, Any]) -> dict[str, Any]:
 
 def _zoo(regret: Mapping[tuple[str, str], list[float]], worlds: list[str]) -> dict[str, dict[str, Any]]:
     """Every agent of the survey: whether it is the paper's own, and its regret on each world, informed and blind."""
-    from ns_mab_gym.paper import study
+    from ns_mab_gym.paper import readings, study
 
     forms: dict[str, list[str]] = {}
     for agent in study.surveyed():
         forms.setdefault(agent.informed_label, []).append(agent.label)
     return {
         label: {
-            "paper": label in study.ALGORITHMS,
+            "paper": label in readings.ALGORITHMS,
             "regret": {world: [regret[world, form] for form in labels if (world, form) in regret] for world in worlds},
         }
         for label, labels in forms.items()

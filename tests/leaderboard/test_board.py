@@ -16,10 +16,9 @@ from ns_mab_gym.cli import studies
 from ns_mab_gym.leaderboard import page as page_module
 from ns_mab_gym.leaderboard.page import snapshot_markdown
 from ns_mab_gym.leaderboard.plan import WORLDS, ClickRates, chosen_worlds, forms_on, plan_of, zoo_and
-from ns_mab_gym.paper.study import REFERENCES
 from ns_mab_gym.play.pairing import known_of
 from ns_mab_gym.specs import AgentSpec
-from ns_mab_gym.studies.study import LEFT_OUT
+from ns_mab_gym.studies.study import LEFT_OUT, REFERENCES
 from ns_mab_gym.studies.units import units_of
 
 SNAPSHOT = Path(__file__).parents[2] / "docs" / "leaderboard"

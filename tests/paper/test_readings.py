@@ -9,18 +9,9 @@ from claims_made import HORIZON, curves, evidence
 from ns_mab_gym import statistics
 from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
 from ns_mab_gym.paper import decisions, study
-from ns_mab_gym.paper.readings import CHOICES, TUNINGS
+from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, CHOICES, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS
-from ns_mab_gym.paper.study import (
-    ALGORITHMS,
-    ALPHAS,
-    SAMPLERS,
-    SETTINGS,
-    WORLDS,
-    Facts,
-    other_readings,
-    sensitivity_label,
-)
+from ns_mab_gym.paper.study import SETTINGS, Facts, other_readings
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.study import Experiment
 from ns_mab_gym.worlds import Abrupt, Smooth
