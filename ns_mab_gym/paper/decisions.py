@@ -13,7 +13,6 @@ from ..claims.judging import (
     Claim,
     Evidence,
     Finding,
-    Floats,
     Pair,
     Test,
     Verdict,
@@ -21,7 +20,7 @@ from ..claims.judging import (
     less,
     verdict_all,
 )
-from ..means import best_arms
+from ..means import Floats, best_arms
 from ..runs import Runs
 from ..statistics import mean_se
 from ..studies.results import MissingRunsError, Results
