@@ -1,6 +1,7 @@
 """The words of findings: means with their standard errors, comparisons, who leads from when on."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -38,19 +39,19 @@ def test_a_comparison_in_words():
 
 
 def test_only_what_is_false_is_said_instead():
-    found = decisions.least("a", "abcd")(evidence(a=0.2, b=0.1, c=0.3, d=0.2))
+    found = decisions.least(evidence(a=0.2, b=0.1, c=0.3, d=0.2), "a", "abcd")
     assert found.instead == "b has less than a"
 
 
 def test_a_ranking_begins_with_the_least():
-    found = decisions.least("a", "abc")(evidence(noise=0, a=0.2, b=0.1, c=0.3))
+    found = decisions.least(evidence(noise=0, a=0.2, b=0.1, c=0.3), "a", "abc")
     assert found.figures == "b 500 ± 0.0, a 1,000 ± 0.0, c 1,500 ± 0.0"
 
 
 def test_best_from_shows_the_last_round_and_the_first_three_of_some():
     late = np.where(ROUNDS <= 1_000, 0.4, 0.05)
-    found = decisions.best_from("a", "abcd", (5_000, 10_000, 15_000, 20_000))(
-        evidence(noise=0, a=late, b=0.2, c=0.3, d=0.5)
+    found = decisions.best_from(
+        evidence(noise=0, a=late, b=0.2, c=0.3, d=0.5), "a", "abcd", (5_000, 10_000, 15_000, 20_000)
     )
     assert found.figures == "At round 2,000: b 400 ± 0.0, a 450 ± 0.0, c 600 ± 0.0, d 1,000 ± 0.0"
     assert found.instead == (
@@ -73,43 +74,43 @@ def test_best_from_shows_the_last_round_and_the_first_three_of_some():
     ],
 )
 def test_who_leads_from_when_on(a, said):
-    found = decisions.best_from("a", "abc", (50_000,))(evidence(noise=0, a=a, b=0.2, c=0.4))
+    found = decisions.best_from(evidence(noise=0, a=a, b=0.2, c=0.4), "a", "abc", (50_000,))
     assert found.figures.startswith(f"{said}. At round {HORIZON:,}: ")
 
 
 def test_pairs_that_do_not_speed_up_are_named():
     jump, drop = np.where(ROUNDS <= 2_000, 0.1, 0.3), np.where(ROUNDS <= 2_000, 0.3, 0.1)
-    found = decisions.faster_after("abc", (20_000,), 5_000)(evidence(a=jump, b=drop, c=0.2, noise=0.0))
+    found = decisions.faster_after(evidence(a=jump, b=drop, c=0.2, noise=0.0), "abc", (20_000,), 5_000)
     assert found.figures == "1 of 3 (algorithm, change) pairs; slower: b at round 2,000; open: c at round 2,000"
     assert found.instead == "less regret after the change than before: b at round 2,000"
 
 
 def test_the_worse_half_is_named():
-    found = decisions.among_worst(("a",), "abcde")(evidence(a=0.1, b=0.2, c=0.3, d=0.4, e=0.5))
+    found = decisions.among_worst(evidence(a=0.1, b=0.2, c=0.3, d=0.4, e=0.5), ("a",), "abcde")
     assert found.instead == "the worse half is c, d, e"
     assert {test.right for test in found.exceptions} == {"a"}
 
 
 def test_rates_are_listed_by_phase():
     steps = np.where(ROUNDS <= 2_500, 0.1, 0.3)
-    found = decisions.degrades("a", ((0, 25_000), (25_000, 50_000)), [((1, 1), (2, 2))])(evidence(noise=0, a=steps))
+    found = decisions.degrades(evidence(noise=0, a=steps), "a", ((0, 25_000), (25_000, 50_000)), [((1, 1), (2, 2))])
     assert found.figures == "regret per round of a: 0.1 ± 0 in phase 1, 0.3 ± 0 in phase 2"
     assert decisions.in_words([((1, 1), (2, 4)), ((1, 1), (2, 2))]) == "phase 1, phases 2 to 4; phase 1, phase 2"
 
 
 def test_the_end_of_a_phase_is_named_by_its_rounds():
     means = np.tile([1.0, 0.0], (HORIZON, 1))
-    found = decisions.never_settles("a", "", ((0, 25_000), (25_000, 50_000)), share=0.5)(
-        evidence(noise=0, means=means, a=0.4)
+    found = decisions.never_settles(
+        evidence(noise=0, means=means, a=0.4), "a", "", ((0, 25_000), (25_000, 50_000)), share=0.5
     )
     assert [test.where for test in found.tests] == ["in rounds 1,668 to 2,500", "in rounds 4,168 to 5,000"]
     assert found.figures == "regret in rounds 1,668 to 2,500, 4,168 to 5,000, as a share of random play's: a 80%, 80%"
 
 
 def test_sentences_with_opposite_and_open_verdicts_are_named():
-    claims = [Claim(f"a < {other}", "", "", decisions.ordered([("a", other)])) for other in "bcd"]
+    claims = [Claim(f"a < {other}", "", "", partial(decisions.ordered, pairs=[("a", other)])) for other in "bcd"]
     here, there = evidence(a=0.1, b=0.2, c=0.3, d=0.4), evidence(a=0.25, b=0.2, c=0.3, d=0.25)
-    found = decisions.same_verdicts("here", "there", claims, 2)(replace(here, elsewhere={"here": here, "there": there}))
+    found = decisions.same_verdicts(replace(here, elsewhere={"here": here, "there": there}), "here", "there", claims, 2)
     assert found.figures == (
         "1 of 3 sentences have the same verdict on both worlds; opposite: a < b; undecided on one or both: a < d"
     )
@@ -117,5 +118,5 @@ def test_sentences_with_opposite_and_open_verdicts_are_named():
 
 def test_the_last_round_belongs_to_its_phase():
     means = np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]])  # arm 2 is best one round too early
-    found = decisions.best_arm_by_phase(((0, 25_000), (25_000, 50_000)), (1, 2))(Evidence({}, means))
+    found = decisions.best_arm_by_phase(Evidence({}, means), ((0, 25_000), (25_000, 50_000)), (1, 2))
     assert (found.verdict.value, found.figures) == ("does not hold", "best arm in phase 1: 1, 2; phase 2: 2")

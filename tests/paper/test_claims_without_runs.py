@@ -12,8 +12,8 @@ from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.study import Experiment, Study
 
 TUNED = Choice("tuning", "How is kl-ucb tuned?", (Reading("well", ""), Reading("badly", "")), agent="kl-ucb")
-CLEAR = Claim("clear", "a < c", "a has less", decisions.least("ts", ("ts", "random")))
-READ = Claim("read", "a < b", "a has less", decisions.least("ts", ("ts", "kl-ucb")), (TUNED,))
+CLEAR = Claim("clear", "a < c", "a has less", lambda e: decisions.least(e, "ts", ("ts", "random")))
+READ = Claim("read", "a < b", "a has less", lambda e: decisions.least(e, "ts", ("ts", "kl-ucb")), (TUNED,))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_there_is_no_verdict_where_runs_are_missing_not_even_under_one_reading(t
 
 
 def test_further_runs_that_fail_leave_the_first_ones_whole(tmp_path, claimed, engine):
-    close = Claim("close", "a < b", "a has less", decisions.least("short", ("short", "ts")))
+    close = Claim("close", "a < b", "a has less", lambda e: decisions.least(e, "short", ("short", "ts")))
     world, agents = claimed.experiments[0].worlds, (AgentSpec.of("ts"), AgentSpec.of("ts", label="short"))
     study = Study("s", (Experiment(worlds=world, agents=agents, runs=50),))  # the same runs twice: never decided
     options = {"claims": {"here": (close,)}, "further_runs": 150}

@@ -16,8 +16,8 @@ from ns_mab_gym.studies.study import Experiment, Study
 from ns_mab_gym.studies.tables import write_tables
 
 WHO = Choice("who", "Who is compared?", (Reading("all", "it says so", "abc"), Reading("two", "it hints", "ab")))
-DEPENDS = Claim("a least", "a is best", "a has less", lambda e: decisions.least("a", e.read(WHO))(e), (WHO,))
-TURNS = Claim("c least", "c is best", "c has less", decisions.least("c", "ac"), said_of="somewhere")
+DEPENDS = Claim("a least", "a is best", "a has less", lambda e: decisions.least(e, "a", e.read(WHO)), (WHO,))
+TURNS = Claim("c least", "c is best", "c has less", lambda e: decisions.least(e, "c", "ac"), said_of="somewhere")
 
 
 @pytest.fixture

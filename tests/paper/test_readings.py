@@ -24,7 +24,7 @@ A_LEAST = Claim(
     "a least",
     "a is the best",
     lambda e: f"less than {len(e.read(WHO)) - 1} others",
-    lambda e: decisions.least("a", e.read(WHO))(e),
+    lambda e: decisions.least(e, "a", e.read(WHO)),
     (WHO, TUNED),
 )
 
@@ -103,7 +103,7 @@ def test_equal_readings_are_judged_once():
 
     def decide(e):
         asked.append(e.chosen)
-        return decisions.least("a", "ab")(e)
+        return decisions.least(e, "a", "ab")
 
     judgement_of(Claim("", "", "", decide, (TUNED,)), evidence(a=0.1, b=0.2))
     assert len(asked) == 1
@@ -113,7 +113,7 @@ def test_a_tuning_counts_on_the_worlds_beside():
     here, there = (replace(evidence(a=0.1, b=0.2), world=name) for name in ("here", "there"))
     there = replace(there, curves=there.curves | {"b (badly)": curves("bad", 0.05)})
     here = replace(here, elsewhere={"here": here, "there": there})
-    claim = Claim("", "", "", lambda e: decisions.least("a", "ab")(e.elsewhere["there"]), (TUNED,), beside=("there",))
+    claim = Claim("", "", "", lambda e: decisions.least(e.elsewhere["there"], "a", "ab"), (TUNED,), beside=("there",))
     found = judgement_of(claim, here)
     assert found.verdict is DEPENDS
     assert found.consulted == {("there", "a"), ("there", "b"), ("there", "b (badly)")}
@@ -125,7 +125,7 @@ def test_a_star_is_put_at_the_runs_that_are_noted_only():
         curves=evidence(a=0.1, b=0.2).curves | {"b (badly)": curves("x", 0.3)},
         notes={"b": "hm"},
     )
-    found = judgement_of(Claim("", "", "", decisions.least("a", "ab"), (TUNED,)), noted)
+    found = judgement_of(Claim("", "", "", lambda e: decisions.least(e, "a", "ab"), (TUNED,)), noted)
     assert [finding.tests[0].right for finding in alone(found).values()] == ["b*", "b"]
 
 
@@ -287,7 +287,7 @@ def test_what_is_computed_once_is_kept_through_every_reading():
 
     def decide(e):
         e.once("fact", lambda: asked.append(1))
-        return decisions.least("a", e.read(WHO))(e)
+        return decisions.least(e, "a", e.read(WHO))
 
     judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
     assert asked == [1]
