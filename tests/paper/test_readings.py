@@ -7,11 +7,12 @@ import pytest
 from claims_made import HORIZON, curves, evidence
 
 from ns_mab_gym import statistics
+from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
 from ns_mab_gym.paper import decisions, study
 from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, CHOICES, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS
-from ns_mab_gym.paper.study import SETTINGS, Facts, other_readings
+from ns_mab_gym.paper.study import SETTINGS, other_readings
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.study import Experiment
 from ns_mab_gym.worlds import Abrupt, Smooth
@@ -135,7 +136,9 @@ def test_a_star_is_put_at_the_runs_that_are_noted_only():
 def labels_of(world):
     windows = [sensitivity_label(sampler, alpha) for sampler in SAMPLERS for alpha in ALPHAS]
     entries = [AgentSpec.of("ts", label=label) for label in (*ALGORITHMS, *windows)]
-    others = [other.label for each in entries for other in other_readings(world, Facts(50_000, 10, 3), each)]
+    others = [
+        other.label for each in entries for other in other_readings(world, Knowledge(horizon=50_000, n_arms=10, switches=3), each)
+    ]
     return [*ALGORITHMS, *windows, *others]
 
 
