@@ -137,7 +137,9 @@ def labels_of(world):
     windows = [sensitivity_label(sampler, alpha) for sampler in SAMPLERS for alpha in ALPHAS]
     entries = [AgentSpec.of("ts", label=label) for label in (*ALGORITHMS, *windows)]
     others = [
-        other.label for each in entries for other in other_readings(world, Knowledge(horizon=50_000, n_arms=10, switches=3), each)
+        other.label
+        for each in entries
+        for other in other_readings(world, Knowledge(horizon=50_000, n_arms=10, switches=3), each)
     ]
     return [*ALGORITHMS, *windows, *others]
 
