@@ -37,10 +37,6 @@ class Trial:
     compute: Callable[[Study], Outcome]
     further: Study = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Begin without further runs."""
-        self.further = Study(self.study.title, ())
-
     def verdicts(
         self, results: Results, outcome: Outcome, means: Mapping[str, Floats | None]
     ) -> tuple[list[Judged], Outcome]:
@@ -53,8 +49,9 @@ class Trial:
             outcome: what came of running the study.
             means: an instance of each world, by label; None where the means are not known.
         """
+        self.further, more = Study(self.study.title, ()), Outcome((), ())
         if not self.claims:
-            return [], Outcome((), ())
+            return [], more
         evidence: dict[str, Evidence] = {}
         for world in self.study.worlds:
             if (instance := means[world.label]) is not None:
@@ -64,7 +61,6 @@ class Trial:
                 curves = LabelledRuns(labels, there.__getitem__, missing=labels.keys() - set(there))
                 evidence[world.label] = Evidence(curves, instance, results.notes(world), evidence, world.label)
         judged = judge(self.claims, evidence)
-        more = Outcome((), ())
         if judged and self.further_runs > max(experiment.runs for experiment in self.study.experiments):
             self.further = further_study(self.study, judged, self.further_runs)
             more = self.compute(self.further) if self.further.experiments else more

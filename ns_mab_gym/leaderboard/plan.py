@@ -251,8 +251,7 @@ def forms_on(world: WorldSpec, contestant: Contestant) -> dict[str, AgentSpec]:
     An agent for binary rewards plays other rewards in [0, 1] by a coin flip with the reward as its chance. Where the
     agent's parameters are the same in both divisions in every run, one entry serves for both.
     """
-    entry = _suited(world, contestant.entry)
-    if entry is None:
+    if (entry := _suited(world, contestant.entry)) is None:
         return {}
     if contestant.reference:
         return {INFORMED: entry}

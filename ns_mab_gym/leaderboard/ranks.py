@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..means import Floats
-from ..statistics import RESAMPLES, SEED, bootstrap_means, ranks_of
+from ..statistics import LEVEL, RESAMPLES, SEED, bootstrap_means, ranks_of
 from ..studies.results import Results, StudyTotals
 from .plan import DIVISIONS, INFORMED, PAPER, UNINFORMED, BoardPlan, BoardWorld
 
@@ -273,7 +273,6 @@ def resampled_weights(families: Sequence[str], samples: int = SAMPLES) -> Floats
 
 CHANCE = "random"
 MANY = 6  # names of agents that are written out
-LEVEL = 0.95
 TINY = 1e-12  # the spread of differences that are always the same, but for rounding
 
 

@@ -466,19 +466,16 @@ def _fast_world(results: Results) -> list[str]:
     order = ", ".join(f"{label} {mean_se(curves[label].final)}" for label in ascending)
     period = 2 * math.pi / 0.001
     suggested = paper.window(paper.SUGGESTED, curves[paper.TS].horizon)
-    worlds = (paper.SMOOTH, paper.FAST)
-    windows = "; ".join(_best_window(results, world, sampler) for world in worlds for sampler in paper.SAMPLERS)
+    windows = []
+    for world, sampler in itertools.product((paper.SMOOTH, paper.FAST), paper.SAMPLERS):
+        members = [results.curves[world][paper.sensitivity_label(sampler, alpha)] for alpha in paper.ALPHAS]
+        best = min(members, key=lambda member: float(member.final.mean()))
+        windows.append(f"{sampler} on {world}: τ = {best.parameters[0].get('window', 0):,} ({mean_se(best.final)})")
     return [
         f"What σ = 0.001 shows, of which the paper says nothing: final regrets {order}. The world repeats itself every "
         f"2π/σ = {period:,.0f} rounds, and the suggested window of {suggested:,} rounds looks back over "
-        f"{suggested / period:.0%} of that. The best of the five windows: {windows}."
+        f"{suggested / period:.0%} of that. The best of the five windows: {'; '.join(windows)}."
     ]
-
-
-def _best_window(results: Results, world: str, sampler: str) -> str:
-    members = [results.curves[world][paper.sensitivity_label(sampler, alpha)] for alpha in paper.ALPHAS]
-    best: Runs = min(members, key=lambda member: float(member.final.mean()))
-    return f"{sampler} on {world}: τ = {best.parameters[0].get('window', 0):,} ({mean_se(best.final)})"
 
 
 def _round_robin(results: Results) -> list[str]:

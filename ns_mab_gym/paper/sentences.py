@@ -146,11 +146,6 @@ def among_worst_in_words(evidence: Evidence) -> str:
     return "each of the others has less final regret than all three"
 
 
-def larger(evidence: Evidence) -> tuple[float, ...]:
-    """The α of the larger windows, under the evidence's reading."""
-    return tuple(evidence.read(paper.LARGER))
-
-
 def margin(evidence: Evidence) -> tuple[float, list[str]]:
     """The margin of closeness, and the curves of the figure whose height it is a share of, if it is."""
     share, of = evidence.read(paper.CLOSENESS)
@@ -386,14 +381,11 @@ COLLAPSE = Claim(
     "large windows collapse",
     "for larger values of the window size, the performance tends to collapse to almost the same regret curve",
     lambda e: (
-        f"for both samplers, windows {in_rounds(larger(e))} lie within {margin_in_words(e)} of each other at "
-        "rounds 20,000, 30,000, 40,000, 50,000"
+        f"for both samplers, windows {in_rounds(e.read(paper.LARGER))} lie within {margin_in_words(e)} of each other "
+        "at rounds 20,000, 30,000, 40,000, 50,000"
     ),
     lambda e: decisions.collapse(
-        e,
-        [windows(s, larger(e)) for s in paper.SAMPLERS],
-        (20_000, 30_000, 40_000, LAST),
-        *margin(e),
+        e, [windows(s, e.read(paper.LARGER)) for s in paper.SAMPLERS], (20_000, 30_000, 40_000, LAST), *margin(e)
     ),
     (paper.LARGER, paper.CLOSENESS, paper.GAMMA),
 )
@@ -471,10 +463,10 @@ SMOOTH_CLAIMS = (
         "α = 1 clearly worse",
         "for α = 1, i.e., using the classical TS, would provide a significantly large regret",
         lambda e: (
-            f"TS has more final regret than Beta-SWTS with each of the windows {in_rounds(larger(e))}, by more than "
-            f"{margin_in_words(e)}"
+            f"TS has more final regret than Beta-SWTS with each of the windows {in_rounds(e.read(paper.LARGER))}, by "
+            f"more than {margin_in_words(e)}"
         ),
-        lambda e: decisions.clearly_above(e, paper.TS, windows(paper.BETA, larger(e)), *margin(e)),
+        lambda e: decisions.clearly_above(e, paper.TS, windows(paper.BETA, e.read(paper.LARGER)), *margin(e)),
         (paper.LARGER, paper.CLOSENESS, paper.GAMMA),
     ),
     VIABLE,
