@@ -162,9 +162,7 @@ def test_halves_of_the_runs_are_compared():
     ordered = standings_of(found)
     by_label = {row.label: (ordered.halves[0][n], ordered.halves[1][n]) for n, row in enumerate(ordered.rows)}
     assert by_label == {"x": (1.0, 2.0), "y": (2.0, 1.0)}
-    assert (
-        "y moves most, by 1 places" in (said := findings_of([ordered]).stability["informed"]) or "x moves most" in said
-    )
+    assert "moves most, by 1 places" in findings_of([ordered]).stability["informed"]
 
 
 # The guide.
@@ -173,7 +171,6 @@ def test_halves_of_the_runs_are_compared():
 def test_the_leader_is_told_apart_only_from_those_it_beats_in_every_way():
     found = table({"x": [10, 10], "twin": [10, 10], "behind": [20, 20], "mixed": [5, 40]}, [TWO, THREE], noise=0.3)
     leader = leader_on(found, [TWO, THREE])
-    assert leader is not None
     assert leader.label == "x"
     assert leader.alike == ("twin", "mixed")  # as good, and better on one of two worlds
     assert leader.to_chance == pytest.approx(0.01)
@@ -182,17 +179,13 @@ def test_the_leader_is_told_apart_only_from_those_it_beats_in_every_way():
 def test_a_further_form_leads_nowhere_and_is_no_measure_for_others():
     found = table({"x": [10.0], "x (other)": [5.0], "y": [20.0]}, [ONE], variants=("x (other)",))
     leader = leader_on(found, [ONE])
-    assert leader is not None
     assert (leader.label, leader.alike) == ("x", ())
     np.testing.assert_allclose(found.to_best, [[1.0], [0.5], [2.0]])
 
 
 def test_pairs_of_runs_are_told_apart_though_single_runs_scatter():
     """A tenth more regret on the same luck, of which a run has between none and twice the mean."""
-    found = table({"x": [10.0], "y": [11.0]}, [ONE], noise=1.0)
-    leader = leader_on(found, [ONE])
-    assert leader is not None
-    assert leader.alike == ()
+    assert leader_on(table({"x": [10.0], "y": [11.0]}, [ONE], noise=1.0), [ONE]).alike == ()
 
 
 def test_sentences_follow_the_table():
@@ -215,10 +208,8 @@ def test_sentences_follow_the_table():
 
 def test_knowledge_is_worth_what_the_two_divisions_differ_by():
     told, blind = ({"x": [10, 10], "y": [30, 30], "z": [7, 7]}, {"x": [20, 20], "y": [20, 20], "z": [7, 7]})
-    orders = [
-        standings_of(table(regrets, [ONE, TWO], name=name)) for name, regrets in (("informed", told), ("blind", blind))
-    ]
-    last = findings_of(orders).general[-1]
+    tables = [table(told, [ONE, TWO]), table(blind, [ONE, TWO], name="blind")]
+    last = findings_of([standings_of(each) for each in tables]).general[-1]
     assert "lowers the regret of x (50% of its blind regret" in last
     assert "raises that of y (150%) the most" in last
     assert "1 of 3 agents make no use" in last

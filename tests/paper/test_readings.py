@@ -1,5 +1,6 @@
 """Readings: a claim is judged under every fair reading, and says on which choice its verdict depends."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -46,36 +47,25 @@ def alone(judgement):
     return {reading: judgement.under({TUNED: reading}) for reading in TUNED.readings}
 
 
-def test_a_verdict_on_which_all_readings_agree_stands():
-    found = judged(a=0.1, b=0.2, c=0.3, bad_b=0.4)
-    assert set(verdicts(found).values()) == {HOLDS}
-    assert (found.verdict, found.deciding) == (HOLDS, ())
-    assert len(found.findings) == 4
-
-
-def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others():
-    found = judged(a=0.1, b=0.2, c=0.05, bad_b=0.4)  # c is better than a, so it matters who is compared
-    assert verdicts(found) == {
-        ("all", "well"): FAILS,
-        ("all", "badly"): FAILS,
-        ("two", "well"): HOLDS,
-        ("two", "badly"): HOLDS,
-    }
-    assert (found.verdict, [choice.key for choice in found.deciding]) == (DEPENDS, ["who"])
-
-
-def test_open_under_one_reading_and_decided_under_another_depends_too():
-    found = judged(a=0.1, b=0.1, c=0.3, bad_b=0.4)
-    assert verdicts(found)["all", "well"] is UNDECIDED
-    assert (found.verdict, [choice.key for choice in found.deciding]) == (DEPENDS, ["tuning"])
-
-
-def test_a_choice_that_decides_only_together_with_another_is_named():
-    # With all three, c decides that a is not the least; with two, it depends on how b is tuned.
-    found = judged(a=0.1, b=0.05, c=0.05, bad_b=0.4)
-    assert verdicts(found)["two", "badly"] is HOLDS
-    assert [choice.key for choice in found.deciding] == ["who", "tuning"]
-    assert {finding.verdict for finding in alone(found).values()} == {FAILS}
+@pytest.mark.parametrize(
+    ("slopes", "found", "verdict", "deciding"),
+    [
+        ((0.1, 0.2, 0.3, 0.4), (HOLDS, HOLDS, HOLDS, HOLDS), HOLDS, []),
+        (
+            (0.1, 0.2, 0.05, 0.4),
+            (FAILS, FAILS, HOLDS, HOLDS),
+            DEPENDS,
+            ["who"],
+        ),  # c, of whom one reading speaks, is best
+        ((0.1, 0.1, 0.3, 0.4), (UNDECIDED, HOLDS, UNDECIDED, HOLDS), DEPENDS, ["tuning"]),
+        # With all three, c decides that a is not the least; with two, it depends on how b is tuned.
+        ((0.1, 0.05, 0.05, 0.4), (FAILS, FAILS, FAILS, HOLDS), DEPENDS, ["who", "tuning"]),
+    ],
+)
+def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others(slopes, found, verdict, deciding):
+    judgement = judged(**dict(zip(("a", "b", "c", "bad_b"), slopes, strict=True)))
+    assert verdicts(judgement) == dict(zip(itertools.product(("all", "two"), ("well", "badly")), found, strict=True))
+    assert (judgement.verdict, [choice.key for choice in judgement.deciding]) == (verdict, deciding)
 
 
 def test_another_tuning_replaces_the_runs_of_its_agent():
@@ -99,15 +89,16 @@ def test_the_test_in_words_follows_the_reading():
     assert found.tests[WHO.readings[1], TUNED.readings[0]] == "less than 1 others"
 
 
-def test_equal_readings_are_judged_once():
-    asked = []
+def test_equal_readings_are_judged_once_and_what_is_computed_once_is_kept_through_all():
+    done = []
 
     def decide(e):
-        asked.append(e.chosen)
-        return decisions.least(e, "a", "ab")
+        done.append("decided")
+        e.once("fact", lambda: done.append("computed"))
+        return decisions.least(e, "a", e.read(WHO))
 
-    judgement_of(Claim("", "", "", decide, (TUNED,)), evidence(a=0.1, b=0.2))
-    assert len(asked) == 1
+    judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
+    assert done == ["decided", "computed", "decided"]  # the two readings of the tuning are equal here
 
 
 def test_a_tuning_counts_on_the_worlds_beside():
@@ -121,11 +112,8 @@ def test_a_tuning_counts_on_the_worlds_beside():
 
 
 def test_a_star_is_put_at_the_runs_that_are_noted_only():
-    noted = replace(
-        evidence(a=0.1, b=0.2),
-        curves=evidence(a=0.1, b=0.2).curves | {"b (badly)": curves("x", 0.3)},
-        notes={"b": "hm"},
-    )
+    made = evidence(a=0.1, b=0.2)
+    noted = replace(made, curves=made.curves | {"b (badly)": curves("x", 0.3)}, notes={"b": "hm"})
     found = judgement_of(Claim("", "", "", lambda e: decisions.least(e, "a", "ab"), (TUNED,)), noted)
     assert [finding.tests[0].right for finding in alone(found).values()] == ["b*", "b"]
 
@@ -285,14 +273,3 @@ def test_an_example_shows_a_choice_alone_deciding_and_together_with_what():
 )
 def test_a_verdict_that_no_reading_refutes_is_told_from_one_that_some_does(b, bad_b, words):
     assert judged(a=0.1, b=b, c=0.3, bad_b=bad_b).words == words
-
-
-def test_what_is_computed_once_is_kept_through_every_reading():
-    asked = []
-
-    def decide(e):
-        e.once("fact", lambda: asked.append(1))
-        return decisions.least(e, "a", e.read(WHO))
-
-    judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
-    assert asked == [1]
