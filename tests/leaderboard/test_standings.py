@@ -25,20 +25,11 @@ from ns_mab_gym.specs import WorldSpec
 RUNS = 40
 
 
-def world(label: str, family: str, topic: str = "some") -> BoardWorld:
+def world(label, family, topic="some"):
     return BoardWorld(WorldSpec.of("piecewise", label=label, group=family), topic)
 
 
-def table(
-    regrets: dict[str, list[float | None]],
-    worlds: list[BoardWorld],
-    *,
-    name: str = "informed",
-    variants: tuple[str, ...] = (),
-    noise: float = 0.0,
-    oracle: float = 10.0,
-    phased: tuple[str, ...] = (),
-) -> Division:
+def table(regrets, worlds, *, name="informed", variants=(), noise=0.0, phased=()):
     """A division whose mean regrets are these; the same noise for every agent in a run, so that they are paired."""
     luck = np.random.default_rng(1).uniform(-noise, noise, RUNS)
     luck -= luck.mean()
@@ -48,7 +39,7 @@ def table(
         for each, value in zip(worlds, values, strict=True)
         if value is not None
     }
-    known = {"oracle-restart": oracle, "random": 1000.0}
+    known = {"oracle-restart": 10.0, "random": 1000.0}
     references = {(agent, each.label): np.full(RUNS, regret) for agent, regret in known.items() for each in worlds}
     competes = [agent not in variants for agent in regrets]
     return Division(name, worlds, list(regrets), competes, finals, references, frozenset(phased))
@@ -105,7 +96,7 @@ def test_a_further_form_moves_nobody():
 
 
 def test_the_ratio_to_the_oracle_is_of_worlds_with_phases_alone():
-    found = table({"x": [20, 40, 80]}, [ONE, TWO, THREE], oracle=10.0, phased=("one", "three"))
+    found = table({"x": [20, 40, 80]}, [ONE, TWO, THREE], phased=("one", "three"))
     np.testing.assert_allclose(found.to_oracle, [[2, np.nan, 8]])
     assert standings_of(found).rows[0].to_oracle == pytest.approx(4.0)  # √(2 · 8)
     assert math.isnan(standings_of(table({"x": [20]}, [ONE])).rows[0].to_oracle)
@@ -137,7 +128,7 @@ def test_resampled_weights_have_the_law_of_two_draws():
 
 def test_agents_are_alike_unless_every_family_agrees():
     worlds = [world(str(number), f"family {number}") for number in range(8)]
-    up_and_down: list[float | None] = [11.0 if number % 2 else 9.0 for number in range(8)]
+    up_and_down = [11.0 if number % 2 else 9.0 for number in range(8)]
     found = standings_of(table({"x": [10.0] * 8, "y": up_and_down, "z": [50.0] * 8}, worlds))
     at = {row.label: number for number, row in enumerate(found.rows)}
     assert found.alike[at["x"], at["y"]]
@@ -147,7 +138,7 @@ def test_agents_are_alike_unless_every_family_agrees():
 
 
 def test_the_other_rules_differ_where_they_should():
-    regrets: dict[str, list[float | None]] = {"often": [10, 10, 90], "steady": [11, 11, 11], "never": [99, 99, 99]}
+    regrets = {"often": [10, 10, 90], "steady": [11, 11, 11], "never": [99, 99, 99]}
     worlds = [world("1", "a"), world("2", "a"), world("3", "b")]
     rules = dict(orders_of(table(regrets, worlds)))
     assert rules[AS_STATED][0] == "often"  # (1 + 2)/2 each; ties keep the order of the table

@@ -38,10 +38,10 @@ def whole(tmp_path_factory):
 @pytest.mark.parametrize(
     ("who", "judged"), [("random", ["read"]), ("kl-ucb", ["clear"]), ("kl-ucb,0.0", ["clear"]), ("ts", [])]
 )
-def test_there_is_no_verdict_where_runs_are_missing_not_even_under_one_reading(tmp_path, whole, engine, who, judged):
+def test_there_is_no_verdict_where_runs_are_missing_not_even_under_one_reading(tmp_path, whole, who, judged):
     """The runs of another reading would else be taken for those of the first."""
     out = tmp_path / "out"
-    _, said = ran(claimed(), out, Failing(engine, (who, None)), claims=CLAIMS)
+    _, said = ran(claimed(), out, Failing(FakeEngine(), (who, None)), claims=CLAIMS)
     found = json.loads((out / "claims.json").read_text()) if judged else []
     assert (out / "claims.json").exists() == bool(judged)
     assert found == [whole[key] for key in judged]
@@ -53,12 +53,12 @@ def test_there_is_no_verdict_where_runs_are_missing_not_even_under_one_reading(t
         assert line in (out / "claims.md").read_text(encoding="utf-8")
 
 
-def test_further_runs_that_fail_leave_the_first_ones_whole(tmp_path, engine):
+def test_further_runs_that_fail_leave_the_first_ones_whole(tmp_path):
     close = Claim("close", "a < b", "a has less", lambda e: decisions.least(e, "short", ("short", "ts")))
     world, agents = claimed().experiments[0].worlds, (AgentSpec.of("ts"), AgentSpec.of("ts", label="short"))
     study = Study("s", (Experiment(worlds=world, agents=agents, runs=50),))  # the same runs twice: never decided
     options = {"claims": {"here": (close,)}, "further_runs": 150}
-    pipeline, said = ran(study, tmp_path / "out", Failing(engine, ("ts", None), first_run=100), **options)
+    pipeline, said = ran(study, tmp_path / "out", Failing(FakeEngine(), ("ts", None), first_run=100), **options)
     assert [each.unit.first_run for each in pipeline.failures] == [100, 125]
     [row] = json.loads((tmp_path / "out" / "claims.json").read_text())
     assert (row["runs"], row["more_runs"]["runs"]) == (50, 100)

@@ -57,7 +57,7 @@ def clear(rng):
 
 
 def test_sentences_of_no_difference_are_rarely_decided_by_luck():
-    """Of twelve, none may be false where all are needed, none true where one is, none decided where they are counted."""
+    """Of twelve, none is false where all are needed, true where one is, or decided where they are counted."""
     wrong = {"all": (False,), "any": (True,), "number": (True, False)}
 
     def decided(rng):
