@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..means import Floats
 from ..runs import Runs
 from ..statistics import Bounds, intervals_of
 from ..studies.results import MissingRunsError
 
-Floats = npt.NDArray[np.float64]
 Needed = Literal["all", "any", "number"]
 
 FEWEST_RUNS = 10
@@ -129,57 +127,49 @@ def less(
         scale: what the margin is a share of; left's mean if None.
         needed: whether the claim needs "all" sentences to be true, "any" of them, or a "number" of them.
     """
-
-    def answer(own: Bounds, shared: Bounds, base: float) -> bool | None:
-        limit = margin * (base if scale is None else scale)
-        true_by, false_by = _deciding(own, shared, needed)
-        return True if true_by[0] > limit else False if false_by[1] < limit else None
-
-    def settled(own: Bounds, base: float) -> bool:
-        limit = margin * (base if scale is None else scale)
-        return (needed == "all" and own[0] > limit) or (needed == "any" and own[1] < limit)
-
-    return _tests(pairs, answer, settled)
+    return _tests(
+        pairs, margin, scale, needed, lambda ends, limit: ends[0] > limit, lambda ends, limit: ends[1] < limit
+    )
 
 
 def equal(pairs: Sequence[Pair], margin: float, *, scale: float | None = None) -> list[Test]:
     """Test that left and right differ by less than a margin; all sentences are needed. See :func:`less`."""
-
-    def answer(own: Bounds, shared: Bounds, base: float) -> bool | None:
-        limit = margin * (base if scale is None else scale)
-        inside = -limit < own[0] and own[1] < limit
-        outside = shared[0] > limit or shared[1] < -limit
-        return True if inside else False if outside else None
-
-    def settled(own: Bounds, base: float) -> bool:
-        limit = margin * (base if scale is None else scale)
-        return -limit < own[0] and own[1] < limit
-
-    return _tests(pairs, answer, settled)
-
-
-def _deciding(own: Bounds, shared: Bounds, needed: Needed) -> tuple[Bounds, Bounds]:
-    """The interval by which a sentence is true, and that by which it is false."""
-    return own if needed == "all" else shared, own if needed == "any" else shared
+    return _tests(
+        pairs,
+        margin,
+        scale,
+        "all",
+        lambda ends, limit: -limit < ends[0] and ends[1] < limit,
+        lambda ends, limit: ends[0] > limit or ends[1] < -limit,
+    )
 
 
 def _tests(
     pairs: Sequence[Pair],
-    answer: Callable[[Bounds, Bounds, float], bool | None],
-    settled: Callable[[Bounds, float], bool],
+    margin: float,
+    scale: float | None,
+    needed: Needed,
+    true: Callable[[Bounds, float], bool],
+    false: Callable[[Bounds, float], bool],
 ) -> list[Test]:
-    differences = [pair.right_values - pair.left_values for pair in pairs]
-    enough = len(differences[0]) >= FEWEST_RUNS
-    endless = [((-np.inf, np.inf), (-np.inf, np.inf))] * len(pairs)
+    """Test sentences that are true, and false, of which an interval of the difference lies so beside a limit."""
     lefts = np.mean([pair.left_values for pair in pairs], axis=1).tolist()
-    intervals = intervals_of(differences, lambda place, own: settled(own, lefts[place])) if enough else endless
     rights = np.mean([pair.right_values for pair in pairs], axis=1).tolist()
-    return [
-        Test(
-            pair.left, pair.right, pair.where, left, right, *own, answer(own, shared, left) if enough else None, shared
-        )
-        for pair, left, right, (own, shared) in zip(pairs, lefts, rights, intervals, strict=True)
-    ]
+    differences = [pair.right_values - pair.left_values for pair in pairs]
+    limits = [margin * (left if scale is None else scale) for left in lefts]
+
+    def settled(place: int, own: Bounds) -> bool:
+        return (needed == "all" and true(own, limits[place])) or (needed == "any" and false(own, limits[place]))
+
+    endless = (-np.inf, np.inf)
+    enough = len(differences[0]) >= FEWEST_RUNS
+    intervals = intervals_of(differences, settled) if enough else [(endless, endless)] * len(pairs)
+    found = []
+    for pair, left, right, limit, (own, shared) in zip(pairs, lefts, rights, limits, intervals, strict=True):
+        holds, fails = true(own if needed == "all" else shared, limit), false(own if needed == "any" else shared, limit)
+        answer = True if holds else False if fails else None
+        found.append(Test(pair.left, pair.right, pair.where, left, right, *own, answer, shared))
+    return found
 
 
 def verdict_all(answers: Sequence[bool | None]) -> Verdict:
@@ -340,13 +330,12 @@ class Evidence:
         found: dict[str, str] = {}
         for choice, reading in chosen.items():
             if choice.agent and reading is not choice.readings[0]:
-                found |= self.once((choice, reading), partial(self._others, choice, reading))
+                if (choice, reading) not in self.kept:
+                    labels = {label: choice.label(reading, label) for label in self.curves if choice.concerns(label)}
+                    there = {label: other for label, other in labels.items() if other in self.curves}
+                    self.kept[choice, reading] = there
+                found |= self.kept[choice, reading]
         return found
-
-    def _others(self, choice: Choice, reading: Reading) -> dict[str, str]:
-        """The labels of which there are runs under this reading, and the labels of these runs."""
-        labels = {label: choice.label(reading, label) for label in self.curves if choice.concerns(label)}
-        return {label: other for label, other in labels.items() if other in self.curves}
 
 
 Readings = tuple[Reading, ...]  # one for each of a claim's choices, in their order
@@ -420,13 +409,7 @@ class Judgement:
     @property
     def deciding(self) -> tuple[Choice, ...]:
         """The choices that decide: those of which another reading alone changes some verdict."""
-        return tuple(choice for place, choice in enumerate(self.choices) if self._decides(place))
-
-    def _decides(self, place: int) -> bool:
-        verdicts: dict[Readings, set[Verdict]] = {}
-        for readings, finding in self.findings.items():
-            verdicts.setdefault(readings[:place] + readings[place + 1 :], set()).add(finding.verdict)
-        return any(len(several) > 1 for several in verdicts.values())
+        return tuple(choice for choice in self.choices if self.example(choice))
 
     def example(self, choice: Choice) -> dict[Readings, Finding]:
         """Combinations that differ in one choice alone and not in the same verdict, nearest to the first readings."""
@@ -500,9 +483,13 @@ def judgement_of(claim: Claim, evidence: Evidence) -> Judgement:
     known: dict[Any, tuple[Finding, str]] = {}
     found: dict[Readings, tuple[Finding, str]] = {}
     log: set[tuple[str, str]] = set()
+    worlds = {**evidence.elsewhere, evidence.world: evidence}
     for readings in itertools.product(*(choice.readings for choice in claim.choices)):
         chosen = dict(zip(claim.choices, readings, strict=True))
-        effect = _effect(chosen, [evidence, *(evidence.elsewhere[world] for world in claim.beside)])
+        # What can change a finding: meanings, and runs that take the place of others'.
+        meanings = tuple(reading for choice, reading in chosen.items() if not choice.agent)
+        labels = (worlds[world].stand_ins(chosen).items() for world in (evidence.world, *claim.beside))
+        effect = meanings, tuple(tuple(sorted(each)) for each in labels)
         if effect not in known:
             there = evidence.under(chosen, log)
             known[effect] = claim.decide(there), claim.test_in_words(there)
@@ -511,19 +498,9 @@ def judgement_of(claim: Claim, evidence: Evidence) -> Judgement:
         claim.choices,
         {readings: finding for readings, (finding, _) in found.items()},
         {readings: words for readings, (_, words) in found.items()},
-        min((len(_curves(evidence, world)[label]) for world, label in log), default=0),
+        min((len(worlds[world].curves[label]) for world, label in log), default=0),
         frozenset(log),
     )
-
-
-def _curves(evidence: Evidence, world: str) -> Mapping[str, Runs]:
-    return evidence.curves if world == evidence.world else evidence.elsewhere[world].curves
-
-
-def _effect(chosen: Chosen, worlds: Sequence[Evidence]) -> Any:
-    """Return the part of readings that can change a finding: meanings, and runs that take the place of others'."""
-    meanings = tuple(reading for choice, reading in chosen.items() if not choice.agent)
-    return meanings, tuple(tuple(sorted(each.stand_ins(chosen).items())) for each in worlds)
 
 
 class Untested(NamedTuple):

@@ -9,7 +9,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -34,10 +34,10 @@ from ..studies import runner
 from ..studies.failures import failures_in_words, remains_of, write_failures
 from ..studies.results import StudyTotals, collect
 from ..studies.store import Store, guarded
-from ..studies.study import Study, pinned
+from ..studies.study import REFERENCES, Study, pinned
 from ..studies.tables import csv_table, json_text
 from . import ranks
-from .plan import CHANGES, SPEEDS, BoardPlan, BoardWorld
+from .plan import CHANGES, SPEEDS, BoardPlan
 
 RULES = (
     "Informed: every agent is tuned by its own source's formula from the true facts of the instance that it will meet "
@@ -82,59 +82,44 @@ FLATTERED = (
 )
 
 
-HEATMAP, RANKS, RATES = "heatmap", "ranks", "rates"
 AXES = {CHANGES: "number of changes", SPEEDS: "standard deviation of a step"}
 KINDS = {CHANGES: "random phases", SPEEDS: "random walks"}
-REFERENCES = ("oracle-restart", "random")
 
 
-def draw_board(standings: Sequence[ranks.DivisionStandings], folder: Path) -> dict[tuple[str, str], Path]:
-    """Draw everything as PNG and SVG; returns the SVG files by division ("" for both) and name of the picture."""
+def draw_board(standings: Sequence[ranks.DivisionStandings], folder: Path) -> dict[str, Path]:
+    """Draw everything as PNG and SVG; returns the SVG files by their names without an ending."""
     folder.mkdir(parents=True, exist_ok=True)
-    figures: dict[tuple[str, str], Figure] = {}
+    figures: dict[str, Figure] = {}
     for each in standings:
-        if each.rows:
-            figures[each.division.name, HEATMAP] = _heatmap(each)
+        division = each.division
+        if each.rows:  # agents with a place first, in their order, then the others
+            agents = list(dict.fromkeys([*each.labels, *division.labels]))
+            ratios = division.to_best[[division.labels.index(agent) for agent in agents]]
+            worlds, families = zip(*((world.label, world.family) for world in division.worlds), strict=True)
+            title = f"Regret relative to the best of the {division.name} agents"
+            figures[f"{division.name}-heatmap"] = heatmap_figure(agents, worlds, ratios, title, families)
             ranked = [RankedAgent(row.label, row.rank, row.low, row.high) for row in each.rows]
-            title = f"Mean ranks of the {each.division.name} agents"
-            figures[each.division.name, RANKS] = ranks_figure(ranked, each.groups, title)
+            title = f"Mean ranks of the {division.name} agents"
+            figures[f"{division.name}-ranks"] = ranks_figure(ranked, each.groups, title)
     if panels := [panel for axis in AXES for each in standings if (panel := _panel(each, axis))]:
-        figures["", RATES] = rates_figure(panels)
-    return {
-        (division, name): save(figure, folder, f"{division}-{name}".strip("-"))[1]
-        for (division, name), figure in figures.items()
-    }
-
-
-def _heatmap(standings: ranks.DivisionStandings) -> Figure:
-    """Agents with a place first, in their order, then the others."""
-    division = standings.division
-    agents = [*standings.labels, *(label for label in division.labels if label not in standings.labels)]
-    ratios = division.to_best[[division.labels.index(agent) for agent in agents]]
-    title = f"Regret relative to the best of the {division.name} agents"
-    worlds, families = [world.label for world in division.worlds], [world.family for world in division.worlds]
-    return heatmap_figure(agents, worlds, ratios, title, families)
+        figures["rates"] = rates_figure(panels)
+    return {name: save(figure, folder, name)[1] for name, figure in figures.items()}
 
 
 def _panel(standings: ranks.DivisionStandings, axis: str) -> RatePanel | None:
     """Regret along one kind of change; None if there are no two worlds along it."""
     division = standings.division
-    along = sorted((w for w in division.worlds if w.axis and w.axis[0] == axis), key=lambda w: w.axis or ("", 0.0))
+    values = {world: world.axis[1] for world in division.worlds if world.axis and world.axis[0] == axis}
+    along = sorted(values, key=values.__getitem__)
     if len(along) < 2 or not standings.rows:
         return None
-    columns = [list(division.worlds).index(world) for world in along]
-    means = division.means(standings.labels, along)
-    return RatePanel(
-        f"{division.name}: {KINDS[axis]}",
-        AXES[axis],
-        [world.axis[1] for world in along if world.axis],
-        dict(zip(standings.labels, means, strict=True)),
-        {
-            name: np.where([world.label in division.phased or name == "random" for world in along], regret, np.nan)
-            for name in REFERENCES
-            if not np.isnan(regret := division.of_reference(name)[columns]).all()
-        },
-    )
+    shown = {
+        name: np.where([world.label in division.phased or name == ranks.CHANCE for world in along], regret, np.nan)
+        for name in REFERENCES
+        if not np.isnan(regret := division.means([name], along)[0]).all()
+    }
+    regrets = dict(zip(standings.labels, division.means(standings.labels, along), strict=True))
+    return RatePanel(f"{division.name}: {KINDS[axis]}", AXES[axis], [values[each] for each in along], regrets, shown)
 
 
 NOTHING = "–"
@@ -146,7 +131,7 @@ class BoardPage:
 
     Attributes:
         findings: the standings, the guide and the orders by other rules.
-        pictures: SVG files by division and name, "" for both divisions.
+        pictures: SVG files by name, see :func:`draw_board`.
         command: the command that made it.
         made: the date and time.
         settings: pairs of a setting and its value.
@@ -154,7 +139,7 @@ class BoardPage:
     """
 
     findings: ranks.Findings
-    pictures: Mapping[tuple[str, str], Path]
+    pictures: Mapping[str, Path]
     command: str
     made: str
     settings: Sequence[tuple[str, Any]]
@@ -177,8 +162,18 @@ class BoardPage:
             "general": self.findings.general,
             "topics": self.findings.advice,
             "divisions": [self._division(each) for each in standings],
-            "rates": self._picture("", "rates"),
-            "worlds": [_world_row(world, division) for world in division.worlds],
+            "rates": self._picture("rates"),
+            "worlds": [
+                {
+                    "label": world.label,
+                    "family": world.family,
+                    "text": world.entry.text,
+                    "runs": world.runs,
+                    "counts": "yes" if world.counts else "no",
+                    "phases": "yes" if world.label in division.phased else "no",
+                }
+                for world in division.worlds
+            ],
             "rules": RULES,
             "flattered": FLATTERED,
             "settings": self.settings,
@@ -186,58 +181,37 @@ class BoardPage:
         return environment(__package__ or "").get_template("leaderboard.html").render(content)
 
     def _division(self, standings: ranks.DivisionStandings) -> dict[str, Any]:
-        division = standings.division
+        division, others = standings.division, []
+        for label, competes, to_best in zip(division.labels, division.competes, division.to_best, strict=True):
+            if label not in division.ranked:
+                ratios = to_best[division.counting]
+                played = ratios[~np.isnan(ratios)]
+                why = f"plays {len(played)} of {len(ratios)} worlds that count" if competes else "a further form"
+                mean = f"{np.exp(np.log(played).mean()):.2f}" if len(played) else NOTHING
+                others.append({"agent": label, "why": why, "to_best": mean})
         return {
             "name": division.name,
-            "rows": [_row(row) for row in standings.rows],
-            "others": _others(standings),
+            "rows": [asdict(row) | _shown(asdict(row)) for row in standings.rows],
+            "others": others,
             "stability": self.findings.stability[division.name],
             "orders": list(self.findings.orders[division.name].items()),
-            "ranks": self._picture(division.name, "ranks"),
-            "heatmap": self._picture(division.name, "heatmap"),
+            "ranks": self._picture(f"{division.name}-ranks"),
+            "heatmap": self._picture(f"{division.name}-heatmap"),
         }
 
-    def _picture(self, division: str, name: str) -> str | None:
-        path = self.pictures.get((division, name))
-        return None if path is None else base64.b64encode(path.read_bytes()).decode()
+    def _picture(self, name: str) -> str | None:
+        return base64.b64encode(self.pictures[name].read_bytes()).decode() if name in self.pictures else None
 
 
-def _row(row: ranks.LeaderboardRow) -> dict[str, Any]:
+def _shown(row: Mapping[str, Any]) -> dict[str, str]:
+    """The numbers of a row of the leaderboard, as text."""
+    oracle = row["to_oracle"]
     return {
-        "place": row.place,
-        "agent": row.label,
-        "rank": f"{row.rank:.1f}",
-        "interval": f"{row.low:.1f} to {row.high:.1f}",
-        "to_best": f"{row.to_best:.2f}",
-        "to_oracle": NOTHING if np.isnan(row.to_oracle) else f"{row.to_oracle:.2f}",
-        "best_on": row.best_on,
-        "close_on": row.close_on,
-        "worst": f"{row.worst:.1f}",
-        "worst_on": row.worst_on,
-    }
-
-
-def _others(standings: ranks.DivisionStandings) -> list[dict[str, str]]:
-    """The agents without a place, with the reason and their mean ratio to the best on the worlds that they play."""
-    division, found = standings.division, []
-    for number, (label, competes) in enumerate(zip(division.labels, division.competes, strict=True)):
-        if label not in division.ranked:
-            ratios = division.to_best[number, division.counting]
-            played = ratios[~np.isnan(ratios)]
-            why = f"plays {len(played)} of {len(ratios)} worlds that count" if competes else "a further form"
-            mean = f"{np.exp(np.log(played).mean()):.2f}" if len(played) else NOTHING
-            found.append({"agent": label, "why": why, "to_best": mean})
-    return found
-
-
-def _world_row(world: BoardWorld, division: ranks.Division) -> dict[str, Any]:
-    return {
-        "label": world.label,
-        "family": world.family,
-        "text": world.entry.text,
-        "runs": world.runs,
-        "counts": "yes" if world.counts else "no",
-        "phases": "yes" if world.label in division.phased else "no",
+        "rank": f"{row['rank']:.1f}",
+        "interval": f"{row['low']:.1f} to {row['high']:.1f}",
+        "to_best": f"{row['to_best']:.2f}",
+        "to_oracle": NOTHING if oracle is None or math.isnan(oracle) else f"{oracle:.2f}",
+        "worst": f"{row['worst']:.1f} ×",
     }
 
 
@@ -246,32 +220,27 @@ COLUMNS = ("division", "agent", "place", "world", "family", "counts", "runs", "r
 
 def board_csv(standings: Sequence[ranks.DivisionStandings]) -> bytes:
     """One row for each division, agent and world that it plays."""
-    return csv_table(COLUMNS, _board_rows(standings))
-
-
-def _board_rows(standings: Sequence[ranks.DivisionStandings]) -> Iterator[list[Any]]:
+    rows = []
     for each in standings:
         division, places = each.division, {row.label: row.place for row in each.rows}
         for row, agent in enumerate(division.labels):
             for column, world in enumerate(division.worlds):
                 if (runs := division.finals.get((agent, world.label))) is not None:
                     se = float(runs.std(ddof=1) / len(runs) ** 0.5) if len(runs) > 1 else math.nan
-                    ratios = (division.to_best[row, column], division.to_oracle[row, column])
+                    numbers = (runs.mean(), se, division.to_best[row, column], division.to_oracle[row, column])
                     about = (division.name, agent, places.get(agent, ""), world.label, world.family, world.counts)
-                    yield [
-                        *about,
-                        len(runs),
-                        *("" if math.isnan(each) else f"{each:.6g}" for each in (runs.mean(), se, *ratios)),
-                    ]
+                    rows.append([*about, len(runs), *("" if math.isnan(n) else f"{n:.6g}" for n in numbers)])
+    return csv_table(COLUMNS, rows)
 
 
 def board_json(findings: ranks.Findings, about: Mapping[str, Any]) -> bytes:
     """The standings of each division with what they rest on, and the guide."""
+    rows = {each.division.name: [asdict(row) for row in each.rows] for each in findings.standings}
     content = {
         "about": dict(about),
         "divisions": {
-            each.division.name: [{key: _plain(value) for key, value in asdict(row).items()} for row in each.rows]
-            for each in findings.standings
+            name: [{k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()} for row in standing]
+            for name, standing in rows.items()
         },
         "stability": findings.stability,
         "other_rules": findings.orders,
@@ -281,12 +250,6 @@ def board_json(findings: ranks.Findings, about: Mapping[str, Any]) -> bytes:
         },
     }
     return f"{json_text(content, indent=1)}\n".encode()
-
-
-def _plain(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    return None if np.isnan(value) else round(value, 4)
 
 
 def write_snapshot(findings: ranks.Findings, about: Mapping[str, Any], pictures: Iterable[Path], folder: Path) -> None:
@@ -330,18 +293,11 @@ def snapshot_markdown(board: Mapping[str, Any]) -> str:
 
 def _division(board: Mapping[str, Any], name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     header = ("place", "agent", "mean rank", "95 % interval", "regret / best", "regret / oracle-restart", "worst")
-    cells = [
-        (
-            str(row["place"]),
-            f"`{row['label']}`",
-            f"{row['rank']:.1f}",
-            f"{row['low']:.1f} to {row['high']:.1f}",
-            f"{row['to_best']:.2f}",
-            NOTHING if row["to_oracle"] is None else f"{row['to_oracle']:.2f}",
-            f"{row['worst']:.1f} × ({row['worst_on']})",
-        )
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        shown = _shown(row)
+        numbers = (shown[key] for key in ("rank", "interval", "to_best", "to_oracle"))
+        cells.append((str(row["place"]), f"`{row['label']}`", *numbers, f"{shown['worst']} ({row['worst_on']})"))
     orders = [(rule, ", ".join(order)) for rule, order in board["other_rules"][name].items()]
     return [
         f"## {name.capitalize()}",
@@ -416,20 +372,20 @@ class Leaderboard:
                 return [*said["lines"], self._work(outcome, began), f"page: {self.page}"]
             self.failures = outcome.failures
             remains = remains_of(study, outcome.failures)
-            divisions, totals = ranks.divisions_of(
-                self.plan, collect(remains.study, partial(runner.load, store), store.reject)
-            )
+            results = collect(remains.study, partial(runner.load, store), store.reject)
+            divisions, totals = ranks.divisions_of(self.plan, results)
             standings = [ranks.standings_of(each) for each in divisions]
             told = failures_in_words(outcome.failures, remains.gaps, len(outcome.units))
             warnings = [self.warning] * bool(self.warning) + told + [UNPLACED] * bool(told and standings)
             with guarded(self.folder, "write the page to"):
-                self._write(standings, self._settings(outcome, totals), warnings)
-        firsts = [f"{each.division.name}: {', '.join(each.labels[: ranks.TOP])}" for each in standings if each.rows]
+                self._write(standings, outcome, totals, " ".join(warnings))
+        lines = warnings + [
+            f"{each.division.name}: {', '.join(each.labels[: ranks.TOP])}" for each in standings if each.rows
+        ]
         if not self.failures:
-            record.keep(made_from, {"lines": [*warnings, *firsts]})
+            record.keep(made_from, {"lines": lines})
         unkept = [NO_SNAPSHOT] if self.snapshot is not None and self.failures else []
-        page = f"page: {self.page}" if standings else NO_PAGE
-        return [*warnings, *firsts, self._work(outcome, began), *unkept, page]
+        return [*lines, self._work(outcome, began), *unkept, f"page: {self.page}" if standings else NO_PAGE]
 
     @staticmethod
     def _work(outcome: runner.Outcome, began: float) -> str:
@@ -446,7 +402,11 @@ class Leaderboard:
         return self.folder / "leaderboard.html"
 
     def _write(
-        self, standings: Sequence[ranks.DivisionStandings], settings: list[tuple[str, Any]], said: Sequence[str]
+        self,
+        standings: Sequence[ranks.DivisionStandings],
+        outcome: runner.Outcome,
+        totals: StudyTotals,
+        warning: str,
     ) -> None:
         write_failures(self.folder, self.failures)
         if not standings:
@@ -454,25 +414,10 @@ class Leaderboard:
                 (self.folder / name).unlink(missing_ok=True)
             return
         pictures, findings = draw_board(standings, self.folder / "figures"), ranks.findings_of(standings)
-        page = BoardPage(findings, pictures, self.command, _now(), settings, " ".join(said))
-        about = {
-            "command": self.command,
-            "date": _now()[:10],
-            "versions": versions(),
-            "seed": self.plan.seed,
-            "worlds": len(self.plan.worlds),
-            "counting": len(standings[0].division.counting),
-        }
-        write_atomically(self.folder / "leaderboard.csv", board_csv(standings))
-        write_atomically(self.folder / "leaderboard.json", board_json(findings, about))
-        write_atomically(self.page, page.html().encode())
-        if self.snapshot is not None and not self.failures:
-            write_snapshot(findings, about, pictures.values(), self.snapshot)
-
-    def _settings(self, outcome: runner.Outcome, totals: StudyTotals) -> list[tuple[str, Any]]:
-        return [
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        settings = [
             ("command", self.command),
-            ("date", _now()),
+            ("date", now),
             ("seed", self.plan.seed),
             ("units of work", work_in_words(outcome)),
             ("agent steps", f"{totals.steps:,}"),
@@ -480,7 +425,17 @@ class Leaderboard:
             *versions().items(),
             ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
         ]
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        about = {
+            "command": self.command,
+            "date": now[:10],
+            "versions": versions(),
+            "seed": self.plan.seed,
+            "worlds": len(self.plan.worlds),
+            "counting": len(standings[0].division.counting),
+        }
+        page = BoardPage(findings, pictures, self.command, now, settings, warning)
+        write_atomically(self.folder / "leaderboard.csv", board_csv(standings))
+        write_atomically(self.folder / "leaderboard.json", board_json(findings, about))
+        write_atomically(self.page, page.html().encode())
+        if self.snapshot is not None and not self.failures:
+            write_snapshot(findings, about, pictures.values(), self.snapshot)

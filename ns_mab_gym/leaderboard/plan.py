@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -112,11 +111,9 @@ def chosen_worlds(
 
 def _shrunk(entry: WorldSpec) -> WorldSpec:
     """The same world with a tenth of its rounds, of its period and of the least length of its phases."""
-    given = entry.kwargs
-    for part in ("horizon", "period", "min_spacing"):
-        if part in given:
-            given[part] = max(1, given[part] // SHRUNK)
-    return WorldSpec.of(entry.name, label=entry.label, group=entry.group, **given)
+    sizes = {key: entry.kwargs[key] for key in ("horizon", "period", "min_spacing") if key in entry.kwargs}
+    shrunk = {key: max(1, size // SHRUNK) for key, size in sizes.items()}
+    return replace(entry, parameters=tuple((entry.kwargs | shrunk).items()))
 
 
 def _world(
@@ -210,13 +207,11 @@ class Contestant:
         entry: the agent as it is when it is told what it asks for.
         reference: whether it is shown for comparison only, and belongs to no division.
         variant: whether it is a further form of an agent that has a place already.
-        guest: whether it was named by the user.
     """
 
     entry: AgentSpec
     reference: bool = False
     variant: bool = False
-    guest: bool = False
 
     @property
     def label(self) -> str:
@@ -247,7 +242,7 @@ def zoo_and(guests: Sequence[AgentSpec] = ()) -> list[Contestant]:
             raise ValueError(f"{guest.text!r} is a model of one number of arms; compare it with ns-mab-gym evaluate")
         if guest.blind:
             raise ValueError(f"{guest.text!r}: leave out blind; every agent plays both divisions, see --division")
-        found.append(Contestant(guest, guest=True))
+        found.append(Contestant(guest))
     return found
 
 
@@ -257,8 +252,7 @@ def forms_on(world: WorldSpec, contestant: Contestant) -> dict[str, AgentSpec]:
     An agent for binary rewards plays other rewards in [0, 1] by a coin flip with the reward as its chance. Where the
     agent's parameters are the same in both divisions in every run, one entry serves for both.
     """
-    entry = _suited(world, contestant.entry)
-    if entry is None:
+    if (entry := _suited(world, contestant.entry)) is None:
         return {}
     if contestant.reference:
         return {INFORMED: entry}
@@ -285,22 +279,16 @@ def _suited(world: WorldSpec, entry: AgentSpec) -> AgentSpec | None:
 
 def _same(world: WorldSpec, entry: AgentSpec, blind: AgentSpec) -> bool:
     """True if both have the same parameters in every run, which one instance shows if nothing asked for varies."""
-    read, agent = _pieces_read(world, entry)
+    known, read = _knowledge(world), set[str]()
+    told = Listening(**{piece.name: getattr(known, piece.name) for piece in fields(Knowledge)})
+    object.__setattr__(told, "_read", read)
+    agent = make(entry.name, knowledge=told, **entry.kwargs)
     if read <= ALWAYS_TOLD:
         return True
     if "means" in read or not hasattr(agent, "parameters"):
         return False
     lasting = read <= SAME_IN_EVERY_RUN or not _env(world).world.random
     return bool(lasting and agent.parameters == _made(world, blind).parameters)
-
-
-def _pieces_read(world: WorldSpec, entry: AgentSpec) -> tuple[set[str], Any]:
-    """The pieces of knowledge that the agent's formula reads on the first instance, and the agent that results."""
-    known = _knowledge(world)
-    told = Listening(**{piece.name: getattr(known, piece.name) for piece in fields(Knowledge)})
-    read: set[str] = set()
-    object.__setattr__(told, "_read", read)
-    return read, make(entry.name, knowledge=told, **entry.kwargs)
 
 
 class Listening(Knowledge):
@@ -351,28 +339,27 @@ class BoardPlan:
     seed: int = 0
 
     def study(self) -> Study:
-        """The experiments, in the order in which they are best computed."""
-        rows = [row for each in self.contestants if (row := self._experiments(each))]
-        nexts = [*(row[:1] for row in rows[1:]), []]
-        ordered = rows[:1] and [rows[0][:1], *chain.from_iterable(zip(nexts, (row[1:] for row in rows), strict=True))]
-        return Study("Leaderboard", tuple(chain.from_iterable(ordered)))
-
-    def _experiments(self, contestant: Contestant) -> list[Experiment]:
-        found = []
-        for world in self.worlds:
-            if forms := self.forms[world.label, contestant.label]:
-                entries = tuple(dict.fromkeys(forms.values()))
-                found.append(
-                    Experiment(worlds=(world.entry,), agents=entries, runs=world.runs, seed=self.seed, rounds=ROUNDS)
-                )
-        return found
+        """The experiments: an agent's first before the others of the agent before it, beside which it is compiled."""
+        rows = []
+        for each in self.contestants:
+            forms = {world: tuple(dict.fromkeys(self.forms[world.label, each.label].values())) for world in self.worlds}
+            rows.append(
+                [
+                    Experiment(worlds=(world.entry,), agents=agents, runs=world.runs, seed=self.seed, rounds=ROUNDS)
+                    for world, agents in forms.items()
+                    if agents
+                ]
+            )
+        placed = {
+            (number if place else number - 1, place): experiment
+            for number, row in enumerate(filter(None, rows))
+            for place, experiment in enumerate(row)
+        }
+        return Study("Leaderboard", tuple(placed[key] for key in sorted(placed)))
 
 
 def plan_of(
-    worlds: Sequence[BoardWorld],
-    contestants: Sequence[Contestant],
-    divisions: Sequence[str] = DIVISIONS,
-    seed: int = 0,
+    worlds: Sequence[BoardWorld], contestants: Sequence[Contestant], divisions: Sequence[str] = DIVISIONS, seed: int = 0
 ) -> BoardPlan:
     """The plan for these worlds and agents; references play in any case."""
     forms = {}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from ..runs import Runs
-from ..statistics import RESAMPLES, SEED, bootstrap_means, ranks_of
+from ..means import Floats
+from ..statistics import LEVEL, RESAMPLES, SEED, bootstrap_means, ranks_of
 from ..studies.results import Results, StudyTotals
-from .plan import DIVISIONS, INFORMED, PAPER, UNINFORMED, BoardPlan, BoardWorld, Contestant
+from .plan import DIVISIONS, INFORMED, PAPER, UNINFORMED, BoardPlan, BoardWorld
 
-Floats = npt.NDArray[np.float64]
 ORACLE = "oracle-restart"
 REFERENCES = "references"  # beside the divisions
 LEAST = 1.0  # regret below one lost round counts as one, so that no ratio is infinite
@@ -54,24 +53,38 @@ class Division:
         """The families of the worlds that count."""
         return [self.worlds[number].family for number in self.counting]
 
-    @cached_property
-    def ranked(self) -> list[str]:
-        """The agents that have a place: those that compete and play every world that counts."""
-        worlds = [self.worlds[number].label for number in self.counting]
+    def playing(self, worlds: Sequence[BoardWorld]) -> list[str]:
+        """The agents that compete and play all of these worlds."""
         return [
             label
             for label, competes in zip(self.labels, self.competes, strict=True)
-            if competes and all((label, world) in self.finals for world in worlds)
+            if competes and all((label, world.label) in self.finals for world in worlds)
         ]
 
-    def means(self, labels: Sequence[str], worlds: Sequence[BoardWorld]) -> Floats:
-        """(A, W) the mean final regret; NaN where an agent does not play."""
-        means = [self._mean(self.finals, label, world.label) for label in labels for world in worlds]
-        return np.array(means, dtype=np.float64).reshape(len(labels), len(worlds))
+    @cached_property
+    def ranked(self) -> list[str]:
+        """The agents that have a place: those that compete and play every world that counts."""
+        return self.playing([self.worlds[number] for number in self.counting])
 
-    def of_reference(self, label: str) -> Floats:
-        """(W,) the mean final regret of a reference; NaN where it does not play."""
-        return np.array([self._mean(self.references, label, world.label) for world in self.worlds])
+    def means(self, labels: Sequence[str], worlds: Sequence[BoardWorld]) -> Floats:
+        """(A, W) the mean final regret of agents or references; NaN where one does not play."""
+        played = {**self.references, **self.finals}
+        return np.array(
+            [
+                [max(float(played[a, w.label].mean()), LEAST) if (a, w.label) in played else np.nan for w in worlds]
+                for a in labels
+            ]
+        ).reshape(len(labels), len(worlds))
+
+    @cached_property
+    def ranked_means(self) -> Floats:
+        """(A, W) the mean final regret of the agents that have a place, on the worlds that count."""
+        return self.means(self.ranked, [self.worlds[number] for number in self.counting])
+
+    @property
+    def mean_ranks(self) -> Floats:
+        """(A,) the mean ranks of the agents that have a place, every family with the same weight."""
+        return weighted(ranks_of(self.ranked_means), self.families)
 
     @cached_property
     def to_best(self) -> Floats:
@@ -82,29 +95,18 @@ class Division:
     @cached_property
     def to_oracle(self) -> Floats:
         """(A, W) mean regret, divided by that of oracle-restart; NaN where that one means nothing."""
-        phased = np.array([world.label in self.phased for world in self.worlds])
-        return np.asarray(self.means(self.labels, self.worlds) / np.where(phased, self.of_reference(ORACLE), np.nan))
+        phased = [world.label in self.phased for world in self.worlds]
+        oracle = np.where(phased, self.means([ORACLE], self.worlds), np.nan)
+        return np.asarray(self.means(self.labels, self.worlds) / oracle)
 
-    def with_runs(self, first: bool) -> Division:
-        """The same division with the first, or the second, half of the runs of every world."""
-        halved = {pair: _half(runs, first) for pair, runs in self.finals.items()}
-        return replace(
-            self, finals=halved, references={key: _half(each, first) for key, each in self.references.items()}
-        )
-
-    def on(self, worlds: Sequence[BoardWorld]) -> Division:
-        """The same division on some of its worlds."""
-        return replace(self, worlds=worlds)
-
-    @staticmethod
-    def _mean(finals: dict[tuple[str, str], Floats], label: str, world: str) -> float:
-        runs = finals.get((label, world))
-        return float("nan") if runs is None else max(float(runs.mean()), LEAST)
-
-
-def _half(runs: Floats, first: bool) -> Floats:
-    middle = len(runs) // 2
-    return runs[:middle] if first else runs[middle:]
+    @cached_property
+    def halves(self) -> list[Division]:
+        """The division with the first, and with the second, half of the runs; none if there is a single run."""
+        if min(map(len, self.finals.values()), default=0) < 2:
+            return []
+        first = {pair: runs[: len(runs) // 2] for pair, runs in self.finals.items()}
+        second = {pair: runs[len(runs) // 2 :] for pair, runs in self.finals.items()}
+        return [replace(self, finals=first), replace(self, finals=second)]
 
 
 def divisions_of(plan: BoardPlan, results: Results) -> tuple[list[Division], StudyTotals]:
@@ -118,38 +120,22 @@ def divisions_of(plan: BoardPlan, results: Results) -> tuple[list[Division], Stu
         if world.entry in results.study.worlds:
             totals.add(results, world.entry)
         for each in plan.contestants:
-            for name, runs in _played(plan, results, world, each):
-                finals[REFERENCES if each.reference else name][each.label, world.label] = runs.final.copy()
-                if each.label == ORACLE and all(told.get("at") == "breakpoints" for told in runs.parameters):
-                    phased.add(world.label)
-    references = finals.pop(REFERENCES)
-    found = [_division(plan, name, there, references, frozenset(phased)) for name, there in finals.items()]
-    return [division for division in found if any(division.competes)], totals
-
-
-def _played(plan: BoardPlan, results: Results, world: BoardWorld, contestant: Contestant) -> Iterator[tuple[str, Runs]]:
-    """The divisions in which a contestant plays a world, with its runs."""
-    played = results.agents.get(world.label, {})
-    for name, form in plan.forms[world.label, contestant.label].items():
-        if form.label in played:
-            yield name, results.curves[world.label][form.label]
-
-
-def _division(
-    plan: BoardPlan,
-    name: str,
-    finals: dict[tuple[str, str], Floats],
-    references: dict[tuple[str, str], Floats],
-    phased: frozenset[str],
-) -> Division:
-    """A division of the agents that have runs, on the worlds with runs of an agent that competes."""
-    playing = {label for label, _ in finals}
-    there = [each for each in plan.contestants if each.label in playing]
-    competing = {each.label for each in there if each.competes}
-    compared = {world for label, world in finals if label in competing}
-    worlds = [world for world in plan.worlds if world.label in compared]
-    labels, competes = [each.label for each in there], [each.competes for each in there]
-    return Division(name, worlds, labels, competes, finals, references, phased)
+            for name, form in plan.forms[world.label, each.label].items():
+                if form.label in results.agents.get(world.label, {}):
+                    runs = results.curves[world.label][form.label]
+                    finals[REFERENCES if each.reference else name][each.label, world.label] = runs.final.copy()
+                    if each.label == ORACLE and all(told.get("at") == "breakpoints" for told in runs.parameters):
+                        phased.add(world.label)
+    references, found = finals.pop(REFERENCES), []
+    for name, there in finals.items():
+        agents = [each for each in plan.contestants if each.label in {label for label, _ in there}]
+        competing = {each.label for each in agents if each.competes}
+        compared = {world for label, world in there if label in competing}
+        worlds = [world for world in plan.worlds if world.label in compared]
+        labels, competes = [each.label for each in agents], [each.competes for each in agents]
+        if competing:
+            found.append(Division(name, worlds, labels, competes, there, references, frozenset(phased)))
+    return found, totals
 
 
 SAMPLES = 4_000
@@ -195,14 +181,14 @@ class DivisionStandings:
         division: the table behind it.
         rows: the agents that have a place, the best first.
         alike: (A, A) in the same order, whether the interval of the difference of two mean ranks holds 0.
-        halves: the mean ranks in the same order by the first and by the second half of the runs; None if there is only
-            one run.
+        halves: the mean ranks in the same order by the first and by the second half of the runs; none if there is a
+            single run.
     """
 
     division: Division
     rows: Sequence[LeaderboardRow]
     alike: npt.NDArray[np.bool_]
-    halves: tuple[Floats, Floats] | None
+    halves: Sequence[Floats]
 
     @property
     def labels(self) -> list[str]:
@@ -224,20 +210,37 @@ class DivisionStandings:
 
 def standings_of(division: Division) -> DivisionStandings:
     """The order of a division's agents over the worlds that count."""
-    ranked, worlds = division.ranked, [division.worlds[number] for number in division.counting]
-    ranks = ranks_of(division.means(ranked, worlds))
-    mean = weighted(ranks, division.families)
-    samples = ranks @ resampled_weights(division.families).T  # (A, B)
+    means = division.mean_ranks
+    samples = ranks_of(division.ranked_means) @ resampled_weights(division.families).T  # (A, B)
     lows, highs = np.quantile(samples, [0.025, 0.975], axis=1)
-    order = np.argsort(mean, kind="stable").tolist()
-    places = 1 + (mean[None] < mean[:, None] - 1e-12).sum(axis=1)
-    rows = [
-        LeaderboardRow(
-            ranked[n], int(places[n]), float(mean[n]), float(lows[n]), float(highs[n]), *_ratios(division, ranked[n])
+    places = 1 + (means[None] < means[:, None] - 1e-12).sum(axis=1)
+    order = np.argsort(means, kind="stable")
+    rows = []
+    for n in order:
+        row = division.labels.index(division.ranked[n])
+        to_best, to_oracle = (ratios[row, division.counting] for ratios in (division.to_best, division.to_oracle))
+        there = ~np.isnan(to_oracle)
+        known = [family for family, has in zip(division.families, there, strict=True) if has]
+        rows.append(
+            LeaderboardRow(
+                label=division.ranked[n],
+                place=int(places[n]),
+                rank=float(means[n]),
+                low=float(lows[n]),
+                high=float(highs[n]),
+                to_best=float(np.exp(weighted(np.log(to_best), division.families))),
+                to_oracle=float(np.exp(weighted(np.log(to_oracle[there]), known))) if known else np.nan,
+                best_on=int((to_best == 1).sum()),
+                close_on=int((to_best <= CLOSE).sum()),
+                worst=float(to_best.max()),
+                worst_on=division.worlds[division.counting[int(to_best.argmax())]].label,
+            )
         )
-        for n in order
-    ]
-    return DivisionStandings(division, rows, _alike(samples[order]), _halves(division, order))
+    alike = np.empty((len(order), len(order)), np.bool_)
+    for number, each in enumerate(samples[order]):
+        low, high = np.quantile(samples[order] - each, [0.025, 0.975], axis=1)
+        alike[number] = (low <= 0) & (high >= 0)
+    return DivisionStandings(division, rows, alike | alike.T, [half.mean_ranks[order] for half in division.halves])
 
 
 def family_weights(families: Sequence[str]) -> Floats:
@@ -268,45 +271,8 @@ def resampled_weights(families: Sequence[str], samples: int = SAMPLES) -> Floats
     return weights
 
 
-def _alike(samples: Floats) -> npt.NDArray[np.bool_]:
-    """(A, A) whether the 95 % interval of the difference of two mean ranks, over the same samples, holds 0."""
-    found = np.empty((len(samples), len(samples)), np.bool_)
-    for number, each in enumerate(samples):
-        low, high = np.quantile(samples - each, [0.025, 0.975], axis=1)
-        found[number] = (low <= 0) & (high >= 0)
-    return np.asarray(found | found.T)
-
-
-def _ratios(division: Division, label: str) -> tuple[float, float, int, int, float, str]:
-    row, counting = division.labels.index(label), division.counting
-    ratios = division.to_best[row, counting]
-    to_oracle = division.to_oracle[row, counting]
-    there = ~np.isnan(to_oracle)
-    known = [family for family, has in zip(division.families, there, strict=True) if has]
-    worst = int(ratios.argmax())
-    return (
-        float(np.exp(weighted(np.log(ratios), division.families))),
-        float(np.exp(weighted(np.log(to_oracle[there]), known))) if known else float("nan"),
-        int((ratios == 1).sum()),
-        int((ratios <= CLOSE).sum()),
-        float(ratios[worst]),
-        division.worlds[counting[worst]].label,
-    )
-
-
-def _halves(division: Division, order: Sequence[int]) -> tuple[Floats, Floats] | None:
-    worlds = [division.worlds[number] for number in division.counting]
-    if min((len(runs) for runs in division.finals.values()), default=0) < 2:
-        return None
-    first, second = (
-        weighted(ranks_of(division.with_runs(half).means(division.ranked, worlds)), division.families)[order]
-        for half in (True, False)
-    )
-    return first, second
-
-
 CHANCE = "random"
-LEVEL = 0.95
+MANY = 6  # names of agents that are written out
 TINY = 1e-12  # the spread of differences that are always the same, but for rounding
 
 
@@ -319,14 +285,24 @@ class Leader:
         alike: agents whose regret is not distinguishable from its, the least first.
         to_oracle: its regret divided by oracle-restart's; NaN where that means nothing on some of the worlds.
         to_chance: its regret divided by that of random play; NaN if that was not played.
-        worlds: the labels of the worlds.
     """
 
     label: str
     alike: tuple[str, ...]
     to_oracle: float
     to_chance: float
-    worlds: tuple[str, ...]
+
+    def __str__(self) -> str:
+        against = {
+            f"{self.to_oracle:.2f} times the regret of oracle-restart": self.to_oracle,
+            f"{self.to_chance:.0%} of the regret of random play": self.to_chance,
+        }
+        known = ", ".join(words for words, ratio in against.items() if not np.isnan(ratio))
+        best = f"{self.label} ({known})" if known else self.label
+        if not self.alike:
+            return f"{best}; these runs tell all others apart from it"
+        more = f" and {len(self.alike) - MANY} more" if len(self.alike) > MANY else ""
+        return f"{best}, or what these runs cannot tell apart from it: {', '.join(self.alike[:MANY])}{more}"
 
 
 def leader_on(division: Division, worlds: Sequence[BoardWorld]) -> Leader | None:
@@ -336,32 +312,27 @@ def leader_on(division: Division, worlds: Sequence[BoardWorld]) -> Leader | None
     resampled in pairs, and so are the worlds if there are several. The intervals hold for all pairs of agents together
     with 95 % (from the largest |t|), so that they are right whoever turns out to be the best of thirty.
     """
-    pairs = zip(division.labels, division.competes, strict=True)
-    labels = [
-        label for label, competes in pairs if competes and all((label, w.label) in division.finals for w in worlds)
-    ]
+    labels = division.playing(worlds)
     if not labels:
         return None
     logs = np.log(division.means(labels, worlds)).mean(axis=1)
     order = np.argsort(logs, kind="stable")
     best = int(order[0])
     samples = _log_means(division, labels, worlds)
-    reach = _factor(samples) * _spreads(samples)[best]
+    # (A, A) the standard deviations of the differences of the agents' samples
+    covariance = np.atleast_2d(np.cov(samples.T))
+    variances = np.diagonal(covariance)
+    spreads = np.sqrt(np.maximum(variances[:, None] + variances - 2 * covariance, 0))
+    off, largest = samples - samples.mean(axis=0), np.zeros(len(samples))
+    for number, spread in enumerate(spreads):
+        apart = np.abs(off - off[:, [number]])
+        np.maximum(largest, (apart / np.where(spread > TINY, spread, np.inf)).max(axis=1), out=largest)
+    reach = float(np.quantile(largest, LEVEL)) * spreads[best]
     alike = tuple(labels[number] for number in order[1:] if logs[number] - logs[best] <= reach[number])
-    row = division.labels.index(labels[best])
     columns = [list(division.worlds).index(world) for world in worlds]
-    chance = division.means([labels[best]], worlds)[0] / division.of_reference(CHANCE)[columns]
-    return Leader(
-        labels[best],
-        alike,
-        _geometric(division.to_oracle[row, columns]),
-        _geometric(chance),
-        tuple(world.label for world in worlds),
-    )
-
-
-def _geometric(ratios: Floats) -> float:
-    return float(np.exp(np.log(ratios).mean()))
+    to_oracle = division.to_oracle[division.labels.index(labels[best]), columns]
+    leads, chance = division.means([labels[best], CHANCE], worlds)
+    return Leader(labels[best], alike, *(float(np.exp(np.log(each).mean())) for each in (to_oracle, leads / chance)))
 
 
 def _log_means(division: Division, labels: Sequence[str], worlds: Sequence[BoardWorld]) -> Floats:
@@ -375,24 +346,7 @@ def _log_means(division: Division, labels: Sequence[str], worlds: Sequence[Board
     return total
 
 
-def _spreads(samples: Floats) -> Floats:
-    """(A, A) the standard deviations of the differences of the columns of (B, A) samples."""
-    covariance = np.atleast_2d(np.cov(samples.T))
-    variances = np.diagonal(covariance)
-    return np.sqrt(np.maximum(variances[:, None] + variances - 2 * covariance, 0))
-
-
-def _factor(samples: Floats) -> float:
-    """The half-width, in standard deviations, of intervals that hold for all pairs of columns of (B, A) samples."""
-    spreads, off = _spreads(samples), samples - samples.mean(axis=0)
-    largest = np.zeros(len(samples))
-    for number, spread in enumerate(spreads):
-        apart = np.abs(off - off[:, [number]])
-        np.maximum(largest, (apart / np.where(spread > TINY, spread, np.inf)).max(axis=1), out=largest)
-    return float(np.quantile(largest, LEVEL))
-
-
-MANY = 6  # names of agents that are written out
+KNOWING = {INFORMED: "If you can tell an agent what it asks for", UNINFORMED: "If you know nothing but T and K"}
 TOLD = {INFORMED: "Told what it asks for,", UNINFORMED: "Told T and K alone,"}
 
 
@@ -413,7 +367,7 @@ class TopicAdvice:
     @property
     def sentence(self) -> str:
         """The advice in words."""
-        said = {name: _in_words(leader) for name, leader in self.leaders.items()}
+        said = {name: str(leader) for name, leader in self.leaders.items()}
         if len(said) == 2 and len(set(said.values())) == 1:
             return f"Told the facts of the world or not, use {said[INFORMED]}."
         return " ".join(f"{TOLD[name]} use {words}." for name, words in said.items())
@@ -432,53 +386,31 @@ def advice_on_topics(divisions: Sequence[Division]) -> list[TopicAdvice]:
     return found
 
 
-def _in_words(leader: Leader) -> str:
-    against = {
-        f"{leader.to_oracle:.2f} times the regret of oracle-restart": leader.to_oracle,
-        f"{leader.to_chance:.0%} of the regret of random play": leader.to_chance,
-    }
-    known = ", ".join(words for words, ratio in against.items() if not np.isnan(ratio))
-    best = f"{leader.label} ({known})" if known else leader.label
-    if not leader.alike:
-        return f"{best}; these runs tell all others apart from it"
-    more = f" and {len(leader.alike) - MANY} more" if len(leader.alike) > MANY else ""
-    others = f"{', '.join(leader.alike[:MANY])}{more}"
-    return f"{best}, or what these runs cannot tell apart from it: {others}"
-
-
 def general_advice(standings: Sequence[DivisionStandings]) -> list[str]:
     """The best and the safest agents over all kinds of worlds, and the worth of knowledge."""
     by_name = {each.division.name: each for each in standings if each.rows}
-    found = [sentence for each in by_name.values() for sentence in (_first(each), _safest(each))]
+    found = []
+    for name, each in by_name.items():
+        worlds = len(each.division.counting)
+        first, safest = each.rows[0], min(each.rows, key=lambda row: row.worst)
+        alike = [row.label for row, same in zip(each.rows, each.alike[0], strict=True) if same][1:]
+        rivals = f"over these families of worlds {', '.join(alike)} cannot" if alike else "all others can"
+        found += [
+            f"{KNOWING[name]}, use {first.label}: it has the best mean rank of {len(each.rows)} agents "
+            f"({first.rank:.1f}, interval {first.low:.1f} to {first.high:.1f}), was best on {first.best_on} of "
+            f"{worlds} worlds and {_reach(first, worlds)}; {rivals} be told apart from it.",
+            f"The safest {name} agent is {safest.label} (place {safest.place}): "
+            f"it {_reach(safest, worlds)}, the least of all these worst cases.",
+        ]
     if len(by_name) == 2 and set(by_name[INFORMED].labels) & set(by_name[UNINFORMED].labels):
         found.append(_worth_of_knowledge(by_name[INFORMED].division, by_name[UNINFORMED].division))
     return found
-
-
-def _first(standings: DivisionStandings) -> str:
-    row, worlds = standings.rows[0], len(standings.division.counting)
-    alike = [each.label for each, same in zip(standings.rows, standings.alike[0], strict=True) if same][1:]
-    known = {INFORMED: "If you can tell an agent what it asks for", UNINFORMED: "If you know nothing but T and K"}
-    rivals = f"over these families of worlds {', '.join(alike)} cannot be told apart from it"
-    return (
-        f"{known[standings.division.name]}, use {row.label}: it has the best mean rank of {len(standings.rows)} agents "
-        f"({row.rank:.1f}, interval {row.low:.1f} to {row.high:.1f}), was best on {row.best_on} of {worlds} worlds and "
-        f"{_reach(row, worlds)}; {rivals if alike else 'all others can be told apart from it'}."
-    )
 
 
 def _reach(row: LeaderboardRow, worlds: int) -> str:
     return (
         f"had at most {CLOSE:.0f} times the least regret on {row.close_on} of {worlds}, "
         f"at worst {row.worst:.1f} times ({row.worst_on})"
-    )
-
-
-def _safest(standings: DivisionStandings) -> str:
-    row, worlds = min(standings.rows, key=lambda each: each.worst), len(standings.division.counting)
-    return (
-        f"The safest {standings.division.name} agent is {row.label} (place {row.place}): "
-        f"it {_reach(row, worlds)}, the least of all these worst cases."
     )
 
 
@@ -499,46 +431,27 @@ def _worth_of_knowledge(informed: Division, blind: Division) -> str:
 AS_STATED = "as stated: mean rank, every family with the same weight"
 
 
-def orders_of(division: Division) -> list[tuple[str, list[str]]]:
+def orders_of(division: Division) -> dict[str, list[str]]:
     """The agents in the order of each rule, the best first."""
-    elsewhere = division.on([world for world in division.worlds if world.family != PAPER])
+    means, ranked = division.ranked_means, division.ranked
+    ratios = means / means.min(axis=0)
+    halves = [_by(half.mean_ranks, half.ranked) for half in division.halves] or [[], []]
+    elsewhere = replace(division, worlds=[world for world in division.worlds if world.family != PAPER])
     every_form = replace(division, competes=[True] * len(division.labels))
-    rules: list[tuple[str, Callable[[], list[str]]]] = [
-        (AS_STATED, lambda: standings_of(division).labels),
-        ("mean rank, every world with the same weight", lambda: _by(division, lambda each: _ranks(each).mean(axis=1))),
-        ("geometric mean of regret / best", lambda: _by(division, _log_ratio)),
-        ("largest regret / best on any world", lambda: _by(division, lambda each: _to_least(each).max(axis=1))),
-        ("only the first half of the runs", lambda: _by(division.with_runs(True), _mean_rank)),
-        ("only the second half of the runs", lambda: _by(division.with_runs(False), _mean_rank)),
-        ("without the paper's worlds", lambda: _by(elsewhere, _mean_rank) if elsewhere.worlds else []),
-        ("further forms of an agent have places too", lambda: _by(every_form, _mean_rank)),
-    ]
-    return [(rule, order()) for rule, order in rules]
+    return {
+        AS_STATED: _by(division.mean_ranks, ranked),
+        "mean rank, every world with the same weight": _by(ranks_of(means).mean(axis=1), ranked),
+        "geometric mean of regret / best": _by(weighted(np.log(ratios), division.families), ranked),
+        "largest regret / best on any world": _by(ratios.max(axis=1), ranked),
+        "only the first half of the runs": halves[0],
+        "only the second half of the runs": halves[1],
+        "without the paper's worlds": _by(elsewhere.mean_ranks, elsewhere.ranked) if elsewhere.worlds else [],
+        "further forms of an agent have places too": _by(every_form.mean_ranks, every_form.ranked),
+    }
 
 
-def _by(division: Division, score: Callable[[Division], Floats]) -> list[str]:
-    return [division.ranked[number] for number in np.argsort(score(division), kind="stable")]
-
-
-def _counting(division: Division) -> Floats:
-    return division.means(division.ranked, [division.worlds[number] for number in division.counting])
-
-
-def _ranks(division: Division) -> Floats:
-    return ranks_of(_counting(division))
-
-
-def _to_least(division: Division) -> Floats:
-    means = _counting(division)
-    return np.asarray(means / means.min(axis=0))
-
-
-def _mean_rank(division: Division) -> Floats:
-    return weighted(_ranks(division), division.families)
-
-
-def _log_ratio(division: Division) -> Floats:
-    return weighted(np.log(_to_least(division)), division.families)
+def _by(scores: Floats, labels: Sequence[str]) -> list[str]:
+    return [labels[number] for number in np.argsort(scores, kind="stable")]
 
 
 TOP = 5  # places that are named in short
@@ -565,19 +478,19 @@ class Findings:
 
 def findings_of(standings: Sequence[DivisionStandings]) -> Findings:
     """The findings from the standings of the divisions, and from the tables behind them."""
-    orders = {each.division.name: orders_of(each.division) if each.rows else [] for each in standings}
+    orders = {each.division.name: orders_of(each.division) if each.rows else {} for each in standings}
     return Findings(
         standings,
         general_advice(standings),
         advice_on_topics([each.division for each in standings]),
-        {name: {rule: order[:TOP] for rule, order in found} for name, found in orders.items()},
+        {name: {rule: order[:TOP] for rule, order in found.items()} for name, found in orders.items()},
         {each.division.name: stability(each) for each in standings},
     )
 
 
 def stability(standings: DivisionStandings) -> str:
     """The dependence of the order on the luck of the runs: the two halves of them compared."""
-    if standings.halves is None or len(standings.rows) < 2:
+    if not standings.halves or len(standings.rows) < 2:
         return ""
     first, second = (1 + each.argsort(kind="stable").argsort() for each in standings.halves)
     moved = np.abs(first - second)

@@ -6,9 +6,10 @@ worlds, and the window sensitivity of its two samplers.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,61 +24,52 @@ from ..report.pipeline import Pipeline
 from ..specs import AgentSpec, WorldSpec, as_env
 from ..studies.runner import Simulate
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study
-from . import readings
+from . import readings as paper
 from .decisions import observations
 from .sentences import CLAIMS, UNTESTED
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The facts of a world from which the parameters of another reading are made."""
-
-    horizon: int
-    n_arms: int
-    switches: int
+def _phi(known: Knowledge) -> float:
+    """Ser4's φ = √(N/(T K ln(KT))) if N is the number of switches."""
+    horizon, n_arms, switches = known.need("Ser4", "horizon", "n_arms", "switches")
+    return math.sqrt(switches / (horizon * n_arms * math.log(n_arms * horizon)))
 
 
-def _phi(facts: Facts, count: float) -> float:
-    """Ser4's φ = √(N/(T K ln(KT))) for a count N."""
-    return math.sqrt(count / (facts.horizon * facts.n_arms * math.log(facts.n_arms * facts.horizon)))
-
-
-def _batch(facts: Facts) -> int:
+def _batch(known: Knowledge) -> int:
     """Rexp3's Δ for V_T = 0.001 T."""
-    known = Knowledge(n_arms=facts.n_arms, horizon=facts.horizon, variation=0.001 * facts.horizon)
-    return int(kind(readings.ALGORITHMS[readings.REXP3]).tune(known, {})["batch"])
+    (horizon,) = known.need("Rexp3", "horizon")
+    return int(kind(paper.ALGORITHMS[paper.REXP3]).tune(replace(known, variation=0.001 * horizon), {})["batch"])
 
 
-Parameters = Callable[[Facts], dict[str, Any]]
-EVERYWHERE = tuple(readings.WORLDS)
+Parameters = Callable[[Knowledge], dict[str, Any]]
+EVERYWHERE = tuple(paper.WORLDS)
 # For each reading that is not the first: the worlds on which it changes something, and the agent's parameters there.
 SETTINGS: dict[tuple[Choice, str], tuple[tuple[str, ...], Parameters]] = {
-    (readings.GAMMA, "γ = ¼"): (EVERYWHERE, lambda facts: {"gamma": 0.25}),
-    (readings.VARIATION, "0.001 T"): (EVERYWHERE, lambda facts: {"batch": _batch(facts)}),
-    (readings.SIGMA, "0.001"): ((readings.SMOOTH,), lambda facts: {"window": drift_window(1e-3)}),
-    (readings.SIGMA, "as stated, else 0.0001"): (
-        (readings.ABRUPT, readings.GENERAL),
-        lambda facts: {"window": drift_window(1e-4)},
+    (paper.GAMMA, "γ = ¼"): (EVERYWHERE, lambda known: {"gamma": 0.25}),
+    (paper.VARIATION, "0.001 T"): (EVERYWHERE, lambda known: {"batch": _batch(known)}),
+    (paper.SIGMA, "0.001"): ((paper.SMOOTH,), lambda known: {"window": drift_window(1e-3)}),
+    (paper.SIGMA, "as stated, else 0.0001"): (
+        (paper.ABRUPT, paper.GENERAL),
+        lambda known: {"window": drift_window(1e-4)},
     ),
-    (readings.SER4_TUNING, "N = switches"): (EVERYWHERE, lambda facts: {"phi": _phi(facts, facts.switches)}),
-    (readings.SER4_TUNING, "factor 1"): (EVERYWHERE, lambda facts: {"factor": 1.0}),
+    (paper.SER4_TUNING, "N = switches"): (EVERYWHERE, lambda known: {"phi": _phi(known)}),
+    (paper.SER4_TUNING, "factor 1"): (EVERYWHERE, lambda known: {"factor": 1.0}),
 }
 
 
-def other_readings(world: str, facts: Facts, entry: AgentSpec) -> list[AgentSpec]:
+def other_readings(world: str, known: Knowledge, entry: AgentSpec) -> list[AgentSpec]:
     """An agent of the paper with the parameters of every reading but the first, where it changes them.
 
     Args:
         world: the label of the world.
-        facts: what the parameters are made from.
+        known: the facts of the world, from which the parameters are made.
         entry: the agent as it plays under the first readings.
     """
     entries = []
     for (choice, name), (worlds, parameters) in SETTINGS.items():
         if choice.concerns(entry.label) and world in worlds:
             reading = next(each for each in choice.readings if each.name == name)
-            changed = entry.kwargs | parameters(facts)
-            label = choice.label(reading, entry.label)
+            label, changed = choice.label(reading, entry.label), entry.kwargs | parameters(known)
             made = AgentSpec.of(entry.name, label=label, group=entry.group, **changed)
             entries.append(replace(made, stands_for=entry.label))
     return entries
@@ -97,30 +89,21 @@ VARIANTS: dict[str, tuple[tuple[dict[str, Any], str], ...]] = {
 def survey(base: Experiment) -> Experiment:
     """Every agent of the zoo, informed and blind, beside an experiment with the paper's own on one world."""
     (world,) = base.worlds
-    own = {entry.name: entry for entry in base.ranked}
+    own, known = {entry.name: entry for entry in base.ranked}, _known(world)
     entries: list[AgentSpec] = []
     for name in HOUSE:
-        if name not in LEFT_OUT:
-            entries += _entries(world, name, own.get(name))
-    return Experiment(
-        worlds=base.worlds,
-        agents=tuple(entries),
-        runs=base.runs,
-        seed=base.seed,
-        reference=base.reference,
-        rounds=base.rounds,
-        survey=True,
-    )
-
-
-def _entries(world: WorldSpec, name: str, own: AgentSpec | None) -> list[AgentSpec]:
-    """An agent informed, and blind if that makes a difference; each of its variants, if it has any."""
-    variants = VARIANTS.get(name, (({}, name),))
-    informed = [own] if own else [AgentSpec.of(name, label=label, **given) for given, label in variants]
-    # What was given because of the world is not given to a blind agent.
-    blind = [each.as_blind({} if name in readings.ALGORITHMS.values() else each.kwargs) for each in informed]
-    known, pairs = _knowledge(world), zip(informed, blind if name not in REFERENCES else (), strict=False)
-    return [*informed, *(other for entry, other in pairs if _tuned(entry, known) != _tuned(other, known))]
+        if name in LEFT_OUT:
+            continue
+        variants = VARIANTS.get(name, (({}, name),))
+        made = [AgentSpec.of(name, label=label, **given) for given, label in variants]
+        informed = [own[name]] if name in own else made
+        entries += informed
+        for entry in informed if name not in REFERENCES else ():
+            # What was given because of the world is not given to a blind agent.
+            blind = entry.as_blind({} if name in paper.ALGORITHMS.values() else entry.kwargs)
+            if _tuned(entry, known) != _tuned(blind, known):
+                entries.append(blind)
+    return replace(base, agents=tuple(entries), survey=True)
 
 
 def _tuned(entry: AgentSpec, known: Knowledge) -> dict[str, Any]:
@@ -128,7 +111,7 @@ def _tuned(entry: AgentSpec, known: Knowledge) -> dict[str, Any]:
 
 
 @cache
-def _knowledge(world: WorldSpec) -> Knowledge:
+def _known(world: WorldSpec) -> Knowledge:
     bandit = as_env(world.name, world.kwargs).unwrapped
     return known_of(bandit.means, bandit.world, bandit.law)  # type: ignore[attr-defined]
 
@@ -158,80 +141,57 @@ NOTES = (
 )
 
 
-def worlds(horizon: int = readings.HORIZON) -> dict[str, WorldSpec]:
+def worlds(horizon: int = paper.HORIZON) -> dict[str, WorldSpec]:
     """The four worlds by their labels."""
-    other: dict[str, Any] = {} if horizon == readings.HORIZON else {"horizon": horizon}
-    return {label: WorldSpec.of(env, label=label, **other) for label, env in readings.WORLDS.items()}
+    other: dict[str, Any] = {} if horizon == paper.HORIZON else {"horizon": horizon}
+    return {label: WorldSpec.of(env, label=label, **other) for label, env in paper.WORLDS.items()}
 
 
-def comparison(
-    world: WorldSpec, horizon: int = readings.HORIZON, runs: int = readings.RUNS, seed: int = 0
-) -> Experiment:
+def comparison(world: WorldSpec, horizon: int = paper.HORIZON, runs: int = paper.RUNS, seed: int = 0) -> Experiment:
     """The eight algorithms on one world, each tuned by its own paper's formula, and other readings of that tuning."""
     stated = "Smooth" in world.name
     sw_kl_ucb = AgentSpec.of(
-        readings.ALGORITHMS[readings.SW_KL_UCB], label=readings.SW_KL_UCB, note=UNSTATED, window=UNSTATED_WINDOW
+        paper.ALGORITHMS[paper.SW_KL_UCB], label=paper.SW_KL_UCB, note=UNSTATED, window=UNSTATED_WINDOW
     )
     agents = [
-        sw_kl_ucb if label == readings.SW_KL_UCB and not stated else AgentSpec.of(name, label=label)
-        for label, name in readings.ALGORITHMS.items()
+        sw_kl_ucb if label == paper.SW_KL_UCB and not stated else AgentSpec.of(name, label=label)
+        for label, name in paper.ALGORITHMS.items()
     ]
-    facts = _facts(world)
-    agents += [other for agent in tuple(agents) for other in other_readings(world.label, facts, agent)]
+    agents += [other for agent in tuple(agents) for other in other_readings(world.label, _known(world), agent)]
     return Experiment(
-        worlds=(world,), agents=tuple(agents), runs=runs, seed=seed, reference=readings.BETA, rounds=_rounds(horizon)
+        worlds=(world,), agents=tuple(agents), runs=runs, seed=seed, reference=paper.BETA, rounds=_rounds(horizon)
     )
-
-
-@cache
-def _facts(world: WorldSpec) -> Facts:
-    """The facts of a world, read off its means."""
-    means = as_env(world.name, world.kwargs).unwrapped.means  # type: ignore[attr-defined]
-    horizon, n_arms = means.shape
-    return Facts(horizon, n_arms, len(best_arm_switches(means)))
 
 
 def _rounds(horizon: int) -> tuple[int, ...]:
     """The rounds of a curve, and those by which a claim looks before and after a change."""
     near = [
         change + way * reading.value
-        for change in readings.CHANGES
-        for reading in readings.SPAN.readings
+        for change in paper.CHANGES
+        for reading in paper.SPAN.readings
         for way in (-1, 0, 1)
     ]
-    scaled = {max(1, round(round_ * horizon / readings.HORIZON)) for round_ in near}
+    scaled = {max(1, round(round_ * horizon / paper.HORIZON)) for round_ in near}
     return tuple(sorted(scaled.union(evenly_spaced(horizon).tolist())))
 
 
-def sensitivity(
-    world: WorldSpec, horizon: int = readings.HORIZON, runs: int = readings.RUNS, seed: int = 0
-) -> Experiment:
+def sensitivity(world: WorldSpec, horizon: int = paper.HORIZON, runs: int = paper.RUNS, seed: int = 0) -> Experiment:
     """Both samplers with five windows each, and TS as Beta-SWTS without a window; runs of the comparison are reused."""
-    windows: dict[float, dict[str, Any]] = {
-        alpha: {} if alpha == readings.SUGGESTED else {"window": readings.window(alpha, horizon)}
-        for alpha in readings.ALPHAS
-    }
-    windowed = tuple(
-        AgentSpec.of(
-            readings.ALGORITHMS[sampler],
-            label=readings.sensitivity_label(sampler, alpha),
-            group=sampler,
-            **windows[alpha],
-        )
-        for sampler in readings.SAMPLERS
-        for alpha in readings.ALPHAS
-    )
+    windowed = []
+    for sampler, alpha in itertools.product(paper.SAMPLERS, paper.ALPHAS):
+        given: dict[str, Any] = {} if alpha == paper.SUGGESTED else {"window": paper.window(alpha, horizon)}
+        label = paper.sensitivity_label(sampler, alpha)
+        windowed.append(AgentSpec.of(paper.ALGORITHMS[sampler], label=label, group=sampler, **given))
     unwindowed = AgentSpec.of(
-        readings.ALGORITHMS[readings.TS], label=readings.sensitivity_label(readings.BETA, 1), group=readings.BETA
+        paper.ALGORITHMS[paper.TS], label=paper.sensitivity_label(paper.BETA, 1), group=paper.BETA
     )
-    facts = _facts(world)
-    others = [other for agent in windowed for other in other_readings(world.label, facts, agent)]
+    others = [other for agent in windowed for other in other_readings(world.label, _known(world), agent)]
     return Experiment(
         worlds=(world,),
         agents=(*windowed, unwindowed, *others),
         runs=runs,
         seed=seed,
-        reference=readings.sensitivity_label(readings.BETA, readings.SUGGESTED),
+        reference=paper.sensitivity_label(paper.BETA, paper.SUGGESTED),
         rounds=_rounds(horizon),
     )
 
@@ -242,25 +202,24 @@ def surveyed() -> tuple[AgentSpec, ...]:
     return tuple({entry.label: entry for entry in entries}.values())
 
 
-def study(runs: int = readings.RUNS, horizon: int = readings.HORIZON, seed: int = 0, *, zoo: bool = False) -> Study:
+def study(runs: int = paper.RUNS, horizon: int = paper.HORIZON, seed: int = 0, *, zoo: bool = False) -> Study:
     """All of the paper's experiments, and on demand the whole zoo on the paper's worlds."""
     title = "Sliding-Window Thompson Sampling for Non-Stationary Settings: the paper's experiments, run again"
-    kinds = (comparison, sensitivity)
     places = worlds(horizon).values()
-    experiments = [kind(world, horizon, runs, seed) for world in places for kind in kinds]
+    experiments = [made(world, horizon, runs, seed) for world in places for made in (comparison, sensitivity)]
     surveys = [survey(comparison(world, horizon, runs, seed)) for world in places] if zoo else []
     return Study(title, (*experiments, *surveys))
 
 
-LEAST = 10 * (len(readings.CHANGES) + 1)  # rounds: with fewer, phases are too short to be told apart or drawn
+LEAST = 10 * (len(paper.CHANGES) + 1)  # rounds: with fewer, phases are too short to be told apart or drawn
 
 
 def paper_pipeline(
     folder: Path,
     simulate: Simulate,
     *,
-    runs: int = readings.RUNS,
-    horizon: int = readings.HORIZON,
+    runs: int = paper.RUNS,
+    horizon: int = paper.HORIZON,
     seed: int = 0,
     zoo: bool = True,
     judged: bool | None = None,
@@ -280,15 +239,15 @@ def paper_pipeline(
     """
     if horizon < LEAST:
         raise ValueError(f"--horizon must be at least {LEAST}, so that each phase has some rounds, got {horizon}")
-    judging = horizon >= readings.HORIZON if judged is None else judged
+    judging = horizon >= paper.HORIZON if judged is None else judged
     return Pipeline(
-        study=study(min(runs, readings.RUNS), horizon, seed, zoo=zoo),
+        study=study(min(runs, paper.RUNS), horizon, seed, zoo=zoo),
         folder=folder,
         simulate=simulate,
         claims=CLAIMS if judging else None,
         further_runs=runs,
         untested=UNTESTED if judging else (),
-        not_taken=readings.NOT_TAKEN if judging else (),
+        not_taken=paper.NOT_TAKEN if judging else (),
         notes=NOTES,
         observe=observations if judging else lambda results: (),
         explanations=True,
@@ -299,11 +258,9 @@ def paper_pipeline(
 
 def _other_horizon(horizon: int, judging: bool) -> str:
     """The warning if the horizon is not the paper's: that there are no verdicts, or that they say nothing."""
-    if horizon == readings.HORIZON:
+    if horizon == paper.HORIZON:
         return ""
-    said = (
-        f"The horizon is {horizon:,} (the paper's is {readings.HORIZON:,}, and its smooth worlds do not shrink with it)"
-    )
+    said = f"The horizon is {horizon:,} (the paper's is {paper.HORIZON:,}, and its smooth worlds do not shrink with it)"
     if judging:
         return f"{said}: these verdicts try the machinery and say nothing about the paper."
     return f"{said}: what the paper says cannot be tried here, and no verdicts are given."

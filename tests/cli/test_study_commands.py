@@ -13,7 +13,8 @@ from ns_mab_gym.cli.studies import DESCRIPTION
 from ns_mab_gym.cli.studies import evaluate as evaluate
 from ns_mab_gym.cli.studies import paper as reproduce
 from ns_mab_gym.paper import study
-from ns_mab_gym.paper.study import ALGORITHMS, paper_pipeline
+from ns_mab_gym.paper.readings import ALGORITHMS
+from ns_mab_gym.paper.study import paper_pipeline
 from ns_mab_gym.studies.study import read_study
 
 ABRUPT = "NSBandit-Abrupt-v0:horizon=1000"

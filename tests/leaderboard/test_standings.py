@@ -25,20 +25,11 @@ from ns_mab_gym.specs import WorldSpec
 RUNS = 40
 
 
-def world(label: str, family: str, topic: str = "some") -> BoardWorld:
+def world(label, family, topic="some"):
     return BoardWorld(WorldSpec.of("piecewise", label=label, group=family), topic)
 
 
-def table(
-    regrets: dict[str, list[float | None]],
-    worlds: list[BoardWorld],
-    *,
-    name: str = "informed",
-    variants: tuple[str, ...] = (),
-    noise: float = 0.0,
-    oracle: float = 10.0,
-    phased: tuple[str, ...] = (),
-) -> Division:
+def table(regrets, worlds, *, name="informed", variants=(), noise=0.0, phased=()):
     """A division whose mean regrets are these; the same noise for every agent in a run, so that they are paired."""
     luck = np.random.default_rng(1).uniform(-noise, noise, RUNS)
     luck -= luck.mean()
@@ -48,7 +39,7 @@ def table(
         for each, value in zip(worlds, values, strict=True)
         if value is not None
     }
-    known = {"oracle-restart": oracle, "random": 1000.0}
+    known = {"oracle-restart": 10.0, "random": 1000.0}
     references = {(agent, each.label): np.full(RUNS, regret) for agent, regret in known.items() for each in worlds}
     competes = [agent not in variants for agent in regrets]
     return Division(name, worlds, list(regrets), competes, finals, references, frozenset(phased))
@@ -105,7 +96,7 @@ def test_a_further_form_moves_nobody():
 
 
 def test_the_ratio_to_the_oracle_is_of_worlds_with_phases_alone():
-    found = table({"x": [20, 40, 80]}, [ONE, TWO, THREE], oracle=10.0, phased=("one", "three"))
+    found = table({"x": [20, 40, 80]}, [ONE, TWO, THREE], phased=("one", "three"))
     np.testing.assert_allclose(found.to_oracle, [[2, np.nan, 8]])
     assert standings_of(found).rows[0].to_oracle == pytest.approx(4.0)  # √(2 · 8)
     assert math.isnan(standings_of(table({"x": [20]}, [ONE])).rows[0].to_oracle)
@@ -137,7 +128,7 @@ def test_resampled_weights_have_the_law_of_two_draws():
 
 def test_agents_are_alike_unless_every_family_agrees():
     worlds = [world(str(number), f"family {number}") for number in range(8)]
-    up_and_down: list[float | None] = [11.0 if number % 2 else 9.0 for number in range(8)]
+    up_and_down = [11.0 if number % 2 else 9.0 for number in range(8)]
     found = standings_of(table({"x": [10.0] * 8, "y": up_and_down, "z": [50.0] * 8}, worlds))
     at = {row.label: number for number, row in enumerate(found.rows)}
     assert found.alike[at["x"], at["y"]]
@@ -147,7 +138,7 @@ def test_agents_are_alike_unless_every_family_agrees():
 
 
 def test_the_other_rules_differ_where_they_should():
-    regrets: dict[str, list[float | None]] = {"often": [10, 10, 90], "steady": [11, 11, 11], "never": [99, 99, 99]}
+    regrets = {"often": [10, 10, 90], "steady": [11, 11, 11], "never": [99, 99, 99]}
     worlds = [world("1", "a"), world("2", "a"), world("3", "b")]
     rules = dict(orders_of(table(regrets, worlds)))
     assert rules[AS_STATED][0] == "often"  # (1 + 2)/2 each; ties keep the order of the table
@@ -160,12 +151,9 @@ def test_halves_of_the_runs_are_compared():
     found = table({"x": [10.0], "y": [20.0]}, [ONE])
     found.finals["x", "one"][RUNS // 2 :] = 40.0
     ordered = standings_of(found)
-    assert ordered.halves is not None
     by_label = {row.label: (ordered.halves[0][n], ordered.halves[1][n]) for n, row in enumerate(ordered.rows)}
     assert by_label == {"x": (1.0, 2.0), "y": (2.0, 1.0)}
-    assert (
-        "y moves most, by 1 places" in (said := findings_of([ordered]).stability["informed"]) or "x moves most" in said
-    )
+    assert "moves most, by 1 places" in findings_of([ordered]).stability["informed"]
 
 
 # The guide.
@@ -174,7 +162,6 @@ def test_halves_of_the_runs_are_compared():
 def test_the_leader_is_told_apart_only_from_those_it_beats_in_every_way():
     found = table({"x": [10, 10], "twin": [10, 10], "behind": [20, 20], "mixed": [5, 40]}, [TWO, THREE], noise=0.3)
     leader = leader_on(found, [TWO, THREE])
-    assert leader is not None
     assert leader.label == "x"
     assert leader.alike == ("twin", "mixed")  # as good, and better on one of two worlds
     assert leader.to_chance == pytest.approx(0.01)
@@ -183,17 +170,13 @@ def test_the_leader_is_told_apart_only_from_those_it_beats_in_every_way():
 def test_a_further_form_leads_nowhere_and_is_no_measure_for_others():
     found = table({"x": [10.0], "x (other)": [5.0], "y": [20.0]}, [ONE], variants=("x (other)",))
     leader = leader_on(found, [ONE])
-    assert leader is not None
     assert (leader.label, leader.alike) == ("x", ())
     np.testing.assert_allclose(found.to_best, [[1.0], [0.5], [2.0]])
 
 
 def test_pairs_of_runs_are_told_apart_though_single_runs_scatter():
     """A tenth more regret on the same luck, of which a run has between none and twice the mean."""
-    found = table({"x": [10.0], "y": [11.0]}, [ONE], noise=1.0)
-    leader = leader_on(found, [ONE])
-    assert leader is not None
-    assert leader.alike == ()
+    assert leader_on(table({"x": [10.0], "y": [11.0]}, [ONE], noise=1.0), [ONE]).alike == ()
 
 
 def test_sentences_follow_the_table():
@@ -216,10 +199,8 @@ def test_sentences_follow_the_table():
 
 def test_knowledge_is_worth_what_the_two_divisions_differ_by():
     told, blind = ({"x": [10, 10], "y": [30, 30], "z": [7, 7]}, {"x": [20, 20], "y": [20, 20], "z": [7, 7]})
-    orders = [
-        standings_of(table(regrets, [ONE, TWO], name=name)) for name, regrets in (("informed", told), ("blind", blind))
-    ]
-    last = findings_of(orders).general[-1]
+    tables = [table(told, [ONE, TWO]), table(blind, [ONE, TWO], name="blind")]
+    last = findings_of([standings_of(each) for each in tables]).general[-1]
     assert "lowers the regret of x (50% of its blind regret" in last
     assert "raises that of y (150%) the most" in last
     assert "1 of 3 agents make no use" in last

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from failing_studies import Failing, page_of, ran, rows_of
+from fake_engine import FakeEngine
 
 from ns_mab_gym.claims.judging import Choice, Claim, Reading
 from ns_mab_gym.paper import decisions
@@ -12,11 +13,13 @@ from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.study import Experiment, Study
 
 TUNED = Choice("tuning", "How is kl-ucb tuned?", (Reading("well", ""), Reading("badly", "")), agent="kl-ucb")
-CLEAR = Claim("clear", "a < c", "a has less", decisions.least("ts", ("ts", "random")))
-READ = Claim("read", "a < b", "a has less", decisions.least("ts", ("ts", "kl-ucb")), (TUNED,))
+CLEAR = Claim("clear", "a < c", "a has less", lambda e: decisions.least(e, "ts", ("ts", "random")))
+READ = Claim("read", "a < b", "a has less", lambda e: decisions.least(e, "ts", ("ts", "kl-ucb")), (TUNED,))
 
 
-@pytest.fixture
+CLAIMS = {"here": (CLEAR, READ)}
+
+
 def claimed():
     world = WorldSpec.of("NSBandit-Abrupt-v0", label="here", horizon=1_000)
     agents = [AgentSpec.of(name) for name in ("ts", "random", "kl-ucb")]
@@ -24,15 +27,21 @@ def claimed():
     return Study("Small", (Experiment(worlds=(world,), agents=tuple(agents), runs=50),))
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The claims of the study of which nothing fails, by their keys."""
+    folder = tmp_path_factory.mktemp("whole")
+    ran(claimed(), folder, FakeEngine(), claims=CLAIMS)
+    return {row["claim"]: row for row in json.loads((folder / "claims.json").read_text())}
+
+
 @pytest.mark.parametrize(
     ("who", "judged"), [("random", ["read"]), ("kl-ucb", ["clear"]), ("kl-ucb,0.0", ["clear"]), ("ts", [])]
 )
-def test_there_is_no_verdict_where_runs_are_missing_not_even_under_one_reading(tmp_path, claimed, engine, who, judged):
+def test_there_is_no_verdict_where_runs_are_missing_not_even_under_one_reading(tmp_path, whole, who, judged):
     """The runs of another reading would else be taken for those of the first."""
-    out, options = tmp_path / "out", {"claims": {"here": (CLEAR, READ)}}
-    _, said = ran(claimed, out, Failing(engine, (who, None)), **options)
-    ran(claimed, tmp_path / "whole", engine, **options)
-    whole = {row["claim"]: row for row in json.loads((tmp_path / "whole" / "claims.json").read_text())}
+    out = tmp_path / "out"
+    _, said = ran(claimed(), out, Failing(FakeEngine(), (who, None)), claims=CLAIMS)
     found = json.loads((out / "claims.json").read_text()) if judged else []
     assert (out / "claims.json").exists() == bool(judged)
     assert found == [whole[key] for key in judged]
@@ -44,12 +53,12 @@ def test_there_is_no_verdict_where_runs_are_missing_not_even_under_one_reading(t
         assert line in (out / "claims.md").read_text(encoding="utf-8")
 
 
-def test_further_runs_that_fail_leave_the_first_ones_whole(tmp_path, claimed, engine):
-    close = Claim("close", "a < b", "a has less", decisions.least("short", ("short", "ts")))
-    world, agents = claimed.experiments[0].worlds, (AgentSpec.of("ts"), AgentSpec.of("ts", label="short"))
+def test_further_runs_that_fail_leave_the_first_ones_whole(tmp_path):
+    close = Claim("close", "a < b", "a has less", lambda e: decisions.least(e, "short", ("short", "ts")))
+    world, agents = claimed().experiments[0].worlds, (AgentSpec.of("ts"), AgentSpec.of("ts", label="short"))
     study = Study("s", (Experiment(worlds=world, agents=agents, runs=50),))  # the same runs twice: never decided
     options = {"claims": {"here": (close,)}, "further_runs": 150}
-    pipeline, said = ran(study, tmp_path / "out", Failing(engine, ("ts", None), first_run=100), **options)
+    pipeline, said = ran(study, tmp_path / "out", Failing(FakeEngine(), ("ts", None), first_run=100), **options)
     assert [each.unit.first_run for each in pipeline.failures] == [100, 125]
     [row] = json.loads((tmp_path / "out" / "claims.json").read_text())
     assert (row["runs"], row["more_runs"]["runs"]) == (50, 100)

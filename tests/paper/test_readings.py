@@ -1,5 +1,6 @@
 """Readings: a claim is judged under every fair reading, and says on which choice its verdict depends."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -7,25 +8,17 @@ import pytest
 from claims_made import HORIZON, curves, evidence
 
 from ns_mab_gym import statistics
+from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
 from ns_mab_gym.paper import decisions, study
-from ns_mab_gym.paper.readings import CHOICES, TUNINGS
+from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, CHOICES, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS
-from ns_mab_gym.paper.study import (
-    ALGORITHMS,
-    ALPHAS,
-    SAMPLERS,
-    SETTINGS,
-    WORLDS,
-    Facts,
-    other_readings,
-    sensitivity_label,
-)
+from ns_mab_gym.paper.study import SETTINGS, other_readings
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.study import Experiment
 from ns_mab_gym.worlds import Abrupt, Smooth
 
-HOLDS, FAILS, UNDECIDED, DEPENDS = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED, Verdict.DEPENDS
+HOLDS, FAILS, OPEN, DEPENDS = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED, Verdict.DEPENDS
 
 WHO = Choice("who", "Who is compared?", (Reading("all", "", tuple("abc")), Reading("two", "", tuple("ab"))))
 TUNED = Choice("tuning", "How is b tuned?", (Reading("well", ""), Reading("badly", "")), agent="b")
@@ -33,7 +26,7 @@ A_LEAST = Claim(
     "a least",
     "a is the best",
     lambda e: f"less than {len(e.read(WHO)) - 1} others",
-    lambda e: decisions.least("a", e.read(WHO))(e),
+    lambda e: decisions.least(e, "a", e.read(WHO)),
     (WHO, TUNED),
 )
 
@@ -54,36 +47,28 @@ def alone(judgement):
     return {reading: judgement.under({TUNED: reading}) for reading in TUNED.readings}
 
 
-def test_a_verdict_on_which_all_readings_agree_stands():
-    found = judged(a=0.1, b=0.2, c=0.3, bad_b=0.4)
-    assert set(verdicts(found).values()) == {HOLDS}
-    assert (found.verdict, found.deciding) == (HOLDS, ())
-    assert len(found.findings) == 4
-
-
-def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others():
-    found = judged(a=0.1, b=0.2, c=0.05, bad_b=0.4)  # c is better than a, so it matters who is compared
-    assert verdicts(found) == {
-        ("all", "well"): FAILS,
-        ("all", "badly"): FAILS,
-        ("two", "well"): HOLDS,
-        ("two", "badly"): HOLDS,
-    }
-    assert (found.verdict, [choice.key for choice in found.deciding]) == (DEPENDS, ["who"])
-
-
-def test_open_under_one_reading_and_decided_under_another_depends_too():
-    found = judged(a=0.1, b=0.1, c=0.3, bad_b=0.4)
-    assert verdicts(found)["all", "well"] is UNDECIDED
-    assert (found.verdict, [choice.key for choice in found.deciding]) == (DEPENDS, ["tuning"])
-
-
-def test_a_choice_that_decides_only_together_with_another_is_named():
-    # With all three, c decides that a is not the least; with two, it depends on how b is tuned.
-    found = judged(a=0.1, b=0.05, c=0.05, bad_b=0.4)
-    assert verdicts(found)["two", "badly"] is HOLDS
-    assert [choice.key for choice in found.deciding] == ["who", "tuning"]
-    assert {finding.verdict for finding in alone(found).values()} == {FAILS}
+@pytest.mark.parametrize(
+    ("slopes", "found", "words", "deciding"),
+    [
+        ((0.1, 0.2, 0.3, 0.4), (HOLDS, HOLDS, HOLDS, HOLDS), "holds", []),
+        # c is better than a: it matters whether it is compared
+        ((0.1, 0.2, 0.05, 0.4), (FAILS, FAILS, HOLDS, HOLDS), "depends on the reading", ["who"]),
+        ((0.1, 0.1, 0.3, 0.4), (OPEN, HOLDS, OPEN, HOLDS), "holds or undecided, depending on the reading", ["tuning"]),
+        (
+            (0.1, 0.1, 0.3, 0.05),
+            (OPEN, FAILS, OPEN, FAILS),
+            "does not hold or undecided, depending on the reading",
+            ["tuning"],
+        ),
+        # With all three, c decides that a is not the least; with two, it depends on how b is tuned.
+        ((0.1, 0.05, 0.05, 0.4), (FAILS, FAILS, FAILS, HOLDS), "depends on the reading", ["who", "tuning"]),
+    ],
+)
+def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others(slopes, found, words, deciding):
+    judgement = judged(**dict(zip(("a", "b", "c", "bad_b"), slopes, strict=True)))
+    assert verdicts(judgement) == dict(zip(itertools.product(("all", "two"), ("well", "badly")), found, strict=True))
+    assert judgement.verdict is (DEPENDS if deciding else found[0])
+    assert (judgement.words, [choice.key for choice in judgement.deciding]) == (words, deciding)
 
 
 def test_another_tuning_replaces_the_runs_of_its_agent():
@@ -94,47 +79,41 @@ def test_another_tuning_replaces_the_runs_of_its_agent():
     assert found.consulted == {("", "a"), ("", "b"), ("", "c"), ("", "b (badly)")}
 
 
-def test_a_tuning_without_runs_of_its_own_changes_nothing():
+def test_a_tuning_without_runs_of_its_own_changes_nothing_and_the_words_follow_the_reading():
     found = judged(a=0.1, b=0.2, c=0.3)
     (well, badly) = alone(found).values()
     assert well is badly
     assert found.consulted == {("", "a"), ("", "b"), ("", "c")}
-
-
-def test_the_test_in_words_follows_the_reading():
-    found = judged(a=0.1, b=0.2, c=0.3)
     assert found.test == "less than 2 others"
     assert found.tests[WHO.readings[1], TUNED.readings[0]] == "less than 1 others"
 
 
-def test_equal_readings_are_judged_once():
-    asked = []
+def test_equal_readings_are_judged_once_and_what_is_computed_once_is_kept_through_all():
+    done = []
 
     def decide(e):
-        asked.append(e.chosen)
-        return decisions.least("a", "ab")(e)
+        done.append("decided")
+        e.once("fact", lambda: done.append("computed"))
+        return decisions.least(e, "a", e.read(WHO))
 
-    judgement_of(Claim("", "", "", decide, (TUNED,)), evidence(a=0.1, b=0.2))
-    assert len(asked) == 1
+    judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
+    assert done == ["decided", "computed", "decided"]  # the two readings of the tuning are equal here
 
 
 def test_a_tuning_counts_on_the_worlds_beside():
     here, there = (replace(evidence(a=0.1, b=0.2), world=name) for name in ("here", "there"))
     there = replace(there, curves=there.curves | {"b (badly)": curves("bad", 0.05)})
     here = replace(here, elsewhere={"here": here, "there": there})
-    claim = Claim("", "", "", lambda e: decisions.least("a", "ab")(e.elsewhere["there"]), (TUNED,), beside=("there",))
+    claim = Claim("", "", "", lambda e: decisions.least(e.elsewhere["there"], "a", "ab"), (TUNED,), beside=("there",))
     found = judgement_of(claim, here)
     assert found.verdict is DEPENDS
     assert found.consulted == {("there", "a"), ("there", "b"), ("there", "b (badly)")}
 
 
 def test_a_star_is_put_at_the_runs_that_are_noted_only():
-    noted = replace(
-        evidence(a=0.1, b=0.2),
-        curves=evidence(a=0.1, b=0.2).curves | {"b (badly)": curves("x", 0.3)},
-        notes={"b": "hm"},
-    )
-    found = judgement_of(Claim("", "", "", decisions.least("a", "ab"), (TUNED,)), noted)
+    made = evidence(a=0.1, b=0.2)
+    noted = replace(made, curves=made.curves | {"b (badly)": curves("x", 0.3)}, notes={"b": "hm"})
+    found = judgement_of(Claim("", "", "", lambda e: decisions.least(e, "a", "ab"), (TUNED,)), noted)
     assert [finding.tests[0].right for finding in alone(found).values()] == ["b*", "b"]
 
 
@@ -144,7 +123,11 @@ def test_a_star_is_put_at_the_runs_that_are_noted_only():
 def labels_of(world):
     windows = [sensitivity_label(sampler, alpha) for sampler in SAMPLERS for alpha in ALPHAS]
     entries = [AgentSpec.of("ts", label=label) for label in (*ALGORITHMS, *windows)]
-    others = [other.label for each in entries for other in other_readings(world, Facts(50_000, 10, 3), each)]
+    others = [
+        other.label
+        for each in entries
+        for other in other_readings(world, Knowledge(horizon=50_000, n_arms=10, switches=3), each)
+    ]
     return [*ALGORITHMS, *windows, *others]
 
 
@@ -200,16 +183,12 @@ def test_a_claim_names_the_choices_that_its_test_looks_at_and_no_others(paper_ev
     for world, about in CLAIMS.items():
         for claim in about:
             meanings, log = set(), set()
-            for choice in (None, *claim.choices):
-                for reading in () if choice is None else choice.readings:
-                    chosen = Reads({each: each.readings[0] for each in claim.choices} | {choice: reading})
-                    there = paper_evidence[world].under(chosen, log)
-                    claim.decide(there)
-                    meanings |= chosen.asked | {
-                        asked for each in there.elsewhere.values() for asked in each.chosen.asked
-                    }
-            if not claim.choices:
-                claim.decide(paper_evidence[world].under({}, log))
+            first = {each: each.readings[0] for each in claim.choices}
+            for reading in [{choice: each} for choice in claim.choices for each in choice.readings] or [{}]:
+                chosen = Reads(first | reading)
+                there = paper_evidence[world].under(chosen, log)
+                claim.decide(there)
+                meanings |= chosen.asked | {asked for each in there.elsewhere.values() for asked in each.chosen.asked}
             tuned = {choice for choice in TUNINGS if choice.agent in plain(log)}
             if claim.key == "both abrupt worlds alike":  # decides other claims, whose meanings it takes as they come
                 meanings &= set(claim.choices)
@@ -276,27 +255,3 @@ def test_an_example_shows_a_choice_alone_deciding_and_together_with_what():
         "badly (with who: two)",
     ]
     assert found.in_words((all_, well), WHO) == "all"
-
-
-@pytest.mark.parametrize(
-    ("b", "bad_b", "words"),
-    [
-        (0.2, 0.4, "holds"),
-        (0.1, 0.4, "holds or undecided, depending on the reading"),
-        (0.1, 0.05, "does not hold or undecided, depending on the reading"),
-        (0.2, 0.05, "depends on the reading"),
-    ],
-)
-def test_a_verdict_that_no_reading_refutes_is_told_from_one_that_some_does(b, bad_b, words):
-    assert judged(a=0.1, b=b, c=0.3, bad_b=bad_b).words == words
-
-
-def test_what_is_computed_once_is_kept_through_every_reading():
-    asked = []
-
-    def decide(e):
-        e.once("fact", lambda: asked.append(1))
-        return decisions.least("a", e.read(WHO))(e)
-
-    judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
-    assert asked == [1]

@@ -6,9 +6,10 @@ import pytest
 
 from ns_mab_gym import agents
 from ns_mab_gym.paper import study
-from ns_mab_gym.paper.study import ABRUPT, ALGORITHMS, REFERENCES, SMOOTH, survey
+from ns_mab_gym.paper.readings import ABRUPT, ALGORITHMS, SMOOTH
+from ns_mab_gym.paper.study import survey
 from ns_mab_gym.studies import units
-from ns_mab_gym.studies.study import LEFT_OUT
+from ns_mab_gym.studies.study import LEFT_OUT, REFERENCES
 
 WORLDS = study.worlds(2_000)
 
