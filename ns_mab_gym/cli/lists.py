@@ -26,6 +26,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "references": ("random", "oracle-restart", "oracle"),
 }  # fmt: skip
 OTHERS = "yours, and those of installed packages"
+CLOSING = ["", WITHOUT_DOCSTRINGS] if sys.flags.optimize > 1 else []  # of a list without summaries
 
 
 def agents(arguments: Sequence[str] | None = None, command: str = "agents") -> int:
@@ -44,12 +45,12 @@ def agents(arguments: Sequence[str] | None = None, command: str = "agents") -> i
         if options.name is not None:
             yield str(registry.card(options.name))
             return
-        summaries = dict(zip(registry.names(), _rows(registry.names(), registry.card), strict=True))
+        rows = _rows(registry.names(), registry.card)
         placed = {name for family in FAMILIES.values() for name in family}
-        families = FAMILIES | {OTHERS: tuple(name for name in summaries if name not in placed)}
-        listed = {key: [summaries[name] for name in names if name in summaries] for key, names in families.items()}
+        families = FAMILIES | {OTHERS: tuple(name for name in rows if name not in placed)}
+        listed = {family: [rows[name] for name in names if name in rows] for family, names in families.items()}
         yield "\n\n".join("\n".join([family, *lines]) for family, lines in listed.items() if lines)
-        yield from _closing_note()
+        yield from CLOSING
 
     return closing(parser, arguments, work)
 
@@ -71,10 +72,10 @@ def worlds(arguments: Sequence[str] | None = None, command: str = "worlds") -> i
         if options.name is not None:
             yield from _card(options.name)
             return
-        yield from ("worlds", *_rows(worlds.names(), worlds.card))
+        yield from ("worlds", *_rows(worlds.names(), worlds.card).values())
         yield from ("", "ids, for gym.make and wherever a world can be named")
         yield from (f"  {_played(each)}" for each in ENV_IDS)
-        yield from ("", "reward laws", *_rows(rewards.names(), rewards.card), *_closing_note())
+        yield from ("", "reward laws", *_rows(rewards.names(), rewards.card).values(), *CLOSING)
 
     return closing(parser, arguments, work)
 
@@ -89,9 +90,8 @@ def _card(name: str) -> Iterator[str]:
 
     if "=" in name:
         spec = WorldSpec.read(name)
-        played = ENV_IDS.get(spec.name.removeprefix("ns_mab_gym:"))
-        known = {"world": spec.name} if played is None else {"world": "abrupt"} | played
-        yield str(worlds.card(worlds.make(**(known | spec.kwargs))))
+        played = ENV_IDS.get(spec.name.removeprefix("ns_mab_gym:"), {"world": spec.name})
+        yield str(worlds.card(worlds.make(**({"world": "abrupt"} | played | spec.kwargs))))
         return
     env_id = name.removeprefix("ns_mab_gym:")
     if env_id in ENV_IDS:
@@ -116,20 +116,16 @@ def _played(env_id: str) -> str:
     return f"{env_id:<28}{settings or 'any world, by its argument world='}"
 
 
-def _rows(names: Sequence[str], card: Callable[[str], Card]) -> Iterator[str]:
-    """Yield one line for each name; if what a package offers cannot be loaded, its line says why."""
-    width = max(map(len, names)) + 2
+def _rows(names: Sequence[str], card: Callable[[str], Card]) -> dict[str, str]:
+    """Return a line for each name; if what a package offers cannot be loaded, its line says why."""
+    rows, width = {}, max(map(len, names)) + 2
     for name in names:
         try:
             summary = card(name).summary.replace(WITHOUT_DOCSTRINGS, "")
         except (TypeError, ValueError) as error:
             summary = f"cannot be loaded: {error}"
-        yield f"  {name:<{width}}{summary}".rstrip()
-
-
-def _closing_note() -> list[str]:
-    """Return the end of a list without summaries."""
-    return ["", WITHOUT_DOCSTRINGS] if sys.flags.optimize > 1 else []
+        rows[name] = f"  {name:<{width}}{summary}".rstrip()
+    return rows
 
 
 CITATION = """\
