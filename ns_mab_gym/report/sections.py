@@ -199,7 +199,7 @@ def detection_section(
     }
 
 
-class Standing(NamedTuple):
+class FinalStanding(NamedTuple):
     """The final regret of an agent on a world: its mean, the same with its standard error, and the parameters."""
 
     mean: float
@@ -210,9 +210,9 @@ class Standing(NamedTuple):
 def column_of(results: Results, experiment: Experiment, world: WorldSpec) -> dict[str, Any]:
     """A world on the first screen: the final regrets, the places, and the winner with its lead over the second."""
 
-    def standings(several: Mapping[str, Runs]) -> dict[str, Standing]:
+    def standings(several: Mapping[str, Runs]) -> dict[str, FinalStanding]:
         return {
-            label: Standing(float(runs.final.mean()), mean_se(runs.final), parameters_in_words(runs.parameters))
+            label: FinalStanding(float(runs.final.mean()), mean_se(runs.final), parameters_in_words(runs.parameters))
             for label, runs in several.items()
         }
 

@@ -56,19 +56,10 @@ def test_the_rule_of_an_own_agent_is_compiled(finals, capsys):
 def test_in_a_description(finals, here):
     (here / "mine.toml").write_text("""
         runs = 2
-        [[worlds]]
-        env = "own_zoo:Level"
-        gap = 0.125
-        reward = {name = "own_zoo:Sure", bonus = 0.25}
-        [[agents]]
-        agent = "own_zoo:Stubborn"
-        arm = 1
-        label = "stubborn"
-        [[agents]]
-        agent = "own_zoo:InTurn"
-        label = "in turn"
+        worlds = [{env = "own_zoo:Level", gap = 0.125, reward = {name = "own_zoo:Sure", bonus = 0.25}}]
+        agents = [{agent = "own_zoo:Stubborn", arm = 1, label = "stubborn"}, {agent = "own_zoo:InTurn", label = "turn"}]
     """)
-    assert finals("mine.toml") == {"stubborn": 40 * 0.125, "in turn": 20 * 0.125}
+    assert finals("mine.toml") == {"stubborn": 40 * 0.125, "turn": 20 * 0.125}
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_links_lead_to_their_sections(visit: Visit, paper_report: Path):
     assert page.evaluate(twice) == 0
 
 
-def test_HOSTILE_are_shown_and_run_nothing(visit: Visit, hostile_report: Path):
+def test_hostile_texts_are_shown_and_run_nothing(visit: Visit, hostile_report: Path):
     visit(hostile_report, PHONE)
     page = visit(hostile_report)
     assert page.evaluate("typeof window.ran") == "undefined"
