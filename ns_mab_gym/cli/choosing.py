@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..agents.core.text import is_number, read_value
 from ..envs.bandit import NSBanditEnv
 from ..files import file_name
 from ..means import Floats
 from ..specs import AgentSpec, WorldSpec
-from ..studies.study import header_of
 from ..theory.theorems import LEARNERS
 from .parser import Parser, closing, path, positive, seconds
 
 WORLD = "an id, a world or a file of means (.csv, .parquet, .npz), with :parameter=value,… if need be"
-RUNS = "runs that may be played instead; the result is then the same on every machine"
 
 
 def tune_parameters(arguments: Sequence[str] | None = None, command: str = "tune") -> int:
@@ -35,58 +34,47 @@ def tune_parameters(arguments: Sequence[str] | None = None, command: str = "tune
     add = parser.add_argument
     add("world", help=WORLD)
     add("agent", help="an agent; parameters after a colon are not searched")
-    add("--budget", type=seconds, default=20.0, help="seconds, compilation not counted (default: %(default)g)")
-    add("--runs", type=positive, help=RUNS)
-    add(
-        "--space",
-        nargs="+",
-        metavar="PARAMETER=…",
-        help="what to search: low:high, low:high:scale (log, linear or memory), or values with commas between them",
-    )
-    parser.add_seed()
-    parser.add_jobs()
+    _add_limits(parser, "--budget", "seconds")
+    what = "what to search: low:high, low:high:scale (log, linear or memory), or values with commas between them"
+    add("--space", nargs="+", metavar="PARAMETER=…", help=what)
 
     def work(options: argparse.Namespace) -> Iterator[str]:
         from ..tuning.tune import tune
 
         agent = AgentSpec.read(options.agent)
-        yield str(
-            tune(
-                WorldSpec.read(options.world).env(),
-                agent.name,
-                budget=options.budget,
-                runs=options.runs,
-                space=None if options.space is None else dict(_searched(text) for text in options.space),
-                agent_kwargs=agent.kwargs,
-                seed=options.seed,
-                n_jobs=options.jobs,
-            )
-        )
+        space = None if options.space is None else dict(map(_searched, options.space))
+        env, limits = WorldSpec.read(options.world).env(), {"budget": options.budget, **_limits(options)}
+        yield str(tune(env, agent.name, space=space, agent_kwargs=agent.kwargs, **limits))
 
     return closing(parser, arguments, work)
+
+
+def _add_limits(parser: Parser, option: str, what: str) -> None:
+    """Add the options of a race of candidates: how long it takes, by the clock or in runs, its seed and its threads."""
+    limit = f"{what}, compilation not counted (default: %(default)g)"
+    parser.add_argument(option, type=seconds, default=20.0, help=limit)
+    runs = "runs that may be played instead; the result is then the same on every machine"
+    parser.add_argument("--runs", type=positive, help=runs)
+    parser.add_seed()
+    parser.add_jobs()
+
+
+def _limits(options: argparse.Namespace) -> dict[str, Any]:
+    return {"runs": options.runs, "seed": options.seed, "n_jobs": options.jobs}
 
 
 def _searched(text: str) -> tuple[str, Any]:
     """Read a parameter, and the tuple or list of what to search, such as ``window=10:1000`` or ``window=10,20``."""
     name, _, values = text.partition("=")
-    if not (name and values):
-        raise ValueError(f"cannot read the space {text!r}; write window=10:1000 or window=10,20,50")
-    low, colon, rest = values.partition(":")
-    if not colon:
-        return name, [_number(text, each) for each in values.split(",")]
-    high, *scale = rest.split(":")
-    if len(scale) > 1:
-        raise ValueError(f"cannot read the space {text!r}; write low:high or low:high:scale")
-    return name, (_number(text, low), _number(text, high), *scale)
-
-
-def _number(space: str, text: str) -> int | float:
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            pass
-    raise ValueError(f"{text!r} in the space {space!r} is not a number")
+    low, *high_and_scale = values.split(":")
+    if not (name and values) or len(high_and_scale) > 2:
+        raise ValueError(f"cannot read the space {text!r}; write window=10:1000, window=10:1000:log or window=10,20,50")
+    written = [low, *high_and_scale[:1]] if high_and_scale else values.split(",")
+    numbers = [read_value(each) for each in written]
+    for number, each in zip(numbers, written, strict=True):
+        if not is_number(number):
+            raise ValueError(f"{each!r} in the space {text!r} is not a number")
+    return name, (*numbers, *high_and_scale[1:]) if high_and_scale else numbers
 
 
 def recommend_agent(arguments: Sequence[str] | None = None, command: str = "recommend") -> int:
@@ -101,21 +89,16 @@ def recommend_agent(arguments: Sequence[str] | None = None, command: str = "reco
             "piecewise:changes=8,horizon=5000 --agents beta-swts gamma-swgts glr-ts --runs 3000",
         ),
     )
-    add = parser.add_argument
-    add("world", help=WORLD)
-    limit = "how long to search, compilation not counted (default: %(default)g)"
-    add("--seconds", type=seconds, default=20.0, help=limit)
-    add("--runs", type=positive, help=RUNS)
-    add("--agents", nargs="+", metavar="AGENT", help="agents that may be recommended (a choice of ours)")
-    parser.add_seed()
-    parser.add_jobs()
+    parser.add_argument("world", help=WORLD)
+    _add_limits(parser, "--seconds", "how long to search")
+    may = "agents that may be recommended (a choice of ours)"
+    parser.add_argument("--agents", nargs="+", metavar="AGENT", help=may)
 
     def work(options: argparse.Namespace) -> Iterator[str]:
         from ..tuning.tune import recommend
 
         env = WorldSpec.read(options.world).env()
-        limits = {"seconds": options.seconds, "runs": options.runs, "seed": options.seed, "n_jobs": options.jobs}
-        yield str(recommend(env, agents=options.agents, **limits))
+        yield str(recommend(env, agents=options.agents, seconds=options.seconds, **_limits(options)))
 
     return closing(parser, arguments, work)
 
@@ -196,6 +179,8 @@ def means_of(text: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         text: an id, a world's name, or a file of means, and optionally parameter=value,… after a colon.
         seed: the seed of the instance, if the world is random.
     """
+    from ..studies.study import header_of
+
     world = WorldSpec.read(text).with_files()
     env = world.env()
     bandit = env.unwrapped

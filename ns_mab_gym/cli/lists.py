@@ -6,8 +6,13 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from .. import __version__
+from .. import __version__, rewards
+from .. import worlds as catalogue
+from ..agents.core import registry
+from ..agents.core.arguments import nearest
 from ..agents.core.registry import WITHOUT_DOCSTRINGS, Card
+from ..envs import ENV_IDS
+from ..specs import WorldSpec
 from .parser import Parser, closing
 
 # family: its agents, as far as they belong to this package; all others are listed at the end.
@@ -26,6 +31,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "references": ("random", "oracle-restart", "oracle"),
 }  # fmt: skip
 OTHERS = "yours, and those of installed packages"
+CLOSING = ["", WITHOUT_DOCSTRINGS] if sys.flags.optimize > 1 else []  # of a list without summaries
 
 
 def agents(arguments: Sequence[str] | None = None, command: str = "agents") -> int:
@@ -39,17 +45,15 @@ def agents(arguments: Sequence[str] | None = None, command: str = "agents") -> i
     parser.add_argument("name", nargs="?", help="a name of the list, or package.module:Class")
 
     def work(options: argparse.Namespace) -> Iterator[str]:
-        from ..agents.core import registry
-
         if options.name is not None:
             yield str(registry.card(options.name))
             return
-        summaries = dict(zip(registry.names(), _rows(registry.names(), registry.card), strict=True))
+        rows = _rows(registry.names(), registry.card)
         placed = {name for family in FAMILIES.values() for name in family}
-        families = FAMILIES | {OTHERS: tuple(name for name in summaries if name not in placed)}
-        listed = {key: [summaries[name] for name in names if name in summaries] for key, names in families.items()}
+        families = FAMILIES | {OTHERS: tuple(name for name in rows if name not in placed)}
+        listed = {family: [rows[name] for name in names if name in rows] for family, names in families.items()}
         yield "\n\n".join("\n".join([family, *lines]) for family, lines in listed.items() if lines)
-        yield from _closing_note()
+        yield from CLOSING
 
     return closing(parser, arguments, work)
 
@@ -65,71 +69,55 @@ def worlds(arguments: Sequence[str] | None = None, command: str = "worlds") -> i
     parser.add_argument("name", nargs="?", help=about)
 
     def work(options: argparse.Namespace) -> Iterator[str]:
-        from .. import rewards, worlds
-        from ..envs import ENV_IDS
-
         if options.name is not None:
             yield from _card(options.name)
             return
-        yield from ("worlds", *_rows(worlds.names(), worlds.card))
+        yield from ("worlds", *_rows(catalogue.names(), catalogue.card).values())
         yield from ("", "ids, for gym.make and wherever a world can be named")
         yield from (f"  {_played(each)}" for each in ENV_IDS)
-        yield from ("", "reward laws", *_rows(rewards.names(), rewards.card), *_closing_note())
+        yield from ("", "reward laws", *_rows(rewards.names(), rewards.card).values(), *CLOSING)
 
     return closing(parser, arguments, work)
 
 
 def _card(name: str) -> Iterator[str]:
     """Yield the card of a world, an id or a law, or of a world with parameters."""
-    from .. import rewards, worlds
-    from ..agents.core.arguments import nearest
-    from ..agents.core.registry import load_path, looks_like_path
-    from ..envs import ENV_IDS
-    from ..specs import WorldSpec
-
     if "=" in name:
         spec = WorldSpec.read(name)
-        played = ENV_IDS.get(spec.name.removeprefix("ns_mab_gym:"))
-        known = {"world": spec.name} if played is None else {"world": "abrupt"} | played
-        yield str(worlds.card(worlds.make(**(known | spec.kwargs))))
+        played = ENV_IDS.get(spec.name.removeprefix("ns_mab_gym:"), {"world": spec.name})
+        yield str(catalogue.card(catalogue.make(**({"world": "abrupt"} | played | spec.kwargs))))
         return
     env_id = name.removeprefix("ns_mab_gym:")
     if env_id in ENV_IDS:
         yield _played(env_id)
         name = ENV_IDS[env_id].get("world", "abrupt")
-    own = load_path(name) if looks_like_path(name) else None
+    own = registry.load_path(name) if registry.looks_like_path(name) else None
     if name in rewards.LAWS or (isinstance(own, type) and issubclass(own, rewards.Law)):
         yield str(rewards.card(name))
-    elif name in worlds.names() or own is not None:
-        yield str(worlds.card(name))
+    elif name in catalogue.names() or own is not None:
+        yield str(catalogue.card(name))
         yield from (f"  id           {each}" for each in ENV_IDS if ENV_IDS[each].get("world") == name)
     else:
-        every = [*worlds.names(), *rewards.names(), *ENV_IDS]
+        every = [*catalogue.names(), *rewards.names(), *ENV_IDS]
         raise ValueError(f"unknown world, id or law {name!r}; {nearest(name, every)}")
 
 
 def _played(env_id: str) -> str:
     """Return a line with an id and the world that it plays."""
-    from ..envs import ENV_IDS
-
     settings = ", ".join(f"{key}={value!r}" for key, value in ENV_IDS[env_id].items())
     return f"{env_id:<28}{settings or 'any world, by its argument world='}"
 
 
-def _rows(names: Sequence[str], card: Callable[[str], Card]) -> Iterator[str]:
-    """Yield one line for each name; if what a package offers cannot be loaded, its line says why."""
-    width = max(map(len, names)) + 2
+def _rows(names: Sequence[str], card: Callable[[str], Card]) -> dict[str, str]:
+    """Return a line for each name; if what a package offers cannot be loaded, its line says why."""
+    rows, width = {}, max(map(len, names)) + 2
     for name in names:
         try:
             summary = card(name).summary.replace(WITHOUT_DOCSTRINGS, "")
         except (TypeError, ValueError) as error:
             summary = f"cannot be loaded: {error}"
-        yield f"  {name:<{width}}{summary}".rstrip()
-
-
-def _closing_note() -> list[str]:
-    """Return the end of a list without summaries."""
-    return ["", WITHOUT_DOCSTRINGS] if sys.flags.optimize > 1 else []
+        rows[name] = f"  {name:<{width}}{summary}".rstrip()
+    return rows
 
 
 CITATION = """\

@@ -187,29 +187,46 @@ def _places(error: BaseException | None) -> list[str]:
     return []
 
 
-def positive(text: str) -> int:
-    """Read an option that must be a positive integer."""
-    return _within(1, MOST, text, "a positive integer")
+def whole(least: int, most: int, kind: str) -> Callable[[str], int]:
+    """Return a reader of options that must be integers within bounds."""
+
+    def read(text: str) -> int:
+        try:
+            value = _integer(text)
+        except (ValueError, OverflowError):
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be {kind}, got {shortened(text)}")
+        if value > most:
+            raise argparse.ArgumentTypeError(f"must be below 2**{most.bit_length()}, got {shortened(text)}")
+        return value
+
+    return read
 
 
-def natural(text: str) -> int:
-    """Read an option that must be an integer of at least 0, such as a seed."""
-    return _within(0, LARGEST_SEED, text, "an integer of at least 0")
-
-
-def jobs(text: str) -> int:
-    """Read ``--jobs``, a number of threads; −1 means as many as there are cores."""
+def _integer(text: str) -> int:
+    """Return the integer that a text means; 1e4 is one too."""
     try:
-        return min(job_count(_integer(text)), MOST_THREADS)
-    except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError(
-            f"must be a positive integer, or -1 for all cores, got {shortened(text)}"
-        ) from None
+        return int(text)
+    except ValueError:
+        if (number := float(text)).is_integer():
+            return int(number)
+        raise
+
+
+positive = whole(1, MOST, "a positive integer")
+natural = whole(0, LARGEST_SEED, "an integer of at least 0")  # such as a seed
 
 
 def threads(text: str) -> int:
     """Read an option that is a number of threads."""
     return min(positive(text), MOST_THREADS)
+
+
+def jobs(text: str) -> int:
+    """Read ``--jobs``, a number of threads; −1 means as many as there are cores."""
+    several = whole(1, MOST, "a positive integer, or -1 for all cores")
+    return job_count(None) if text.strip() == "-1" else min(several(text), MOST_THREADS)
 
 
 def seconds(text: str) -> float:
@@ -228,25 +245,3 @@ def path(text: str) -> Path:
     if not text.strip() or "\0" in text:
         raise argparse.ArgumentTypeError(f"must be the name of a file or a folder, got {shortened(text)}")
     return Path(text)
-
-
-def _within(least: int, most: int, text: str, kind: str) -> int:
-    try:
-        value = _integer(text)
-    except (ValueError, OverflowError):
-        value = least - 1
-    if value < least:
-        raise argparse.ArgumentTypeError(f"must be {kind}, got {shortened(text)}")
-    if value > most:
-        raise argparse.ArgumentTypeError(f"must be below 2**{most.bit_length()}, got {shortened(text)}")
-    return value
-
-
-def _integer(text: str) -> int:
-    """Return the integer that a text means; 1e4 is one too."""
-    try:
-        return int(text)
-    except ValueError:
-        if (number := float(text)).is_integer():
-            return int(number)
-        raise

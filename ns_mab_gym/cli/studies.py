@@ -41,12 +41,11 @@ def _closing(
     add = parser.add_argument
     add("--out", type=path, default=Path(folder), help="folder of results (%(default)s)")
     parser.add_jobs("threads or processes")
-    add(
-        "--executor",
-        choices=EXECUTORS,
-        help="where to compute: threads of this process (the default), processes, or a Dask cluster (extra 'cluster'), "
-        "which is started on this machine unless --scheduler names one",
+    where = (
+        "where to compute: threads of this process (the default), processes, or a Dask cluster (extra 'cluster'), "
+        "which is started on this machine unless --scheduler names one"
     )
+    add("--executor", choices=EXECUTORS, help=where)
     add("--scheduler", metavar="ADDRESS", help="a Dask scheduler that is running, such as tcp://10.0.0.1:8786")
     add("--retries", type=natural, default=RETRIES, help="how often a unit that failed is tried again (%(default)s)")
     program = f"python scripts/{parser.prog}" if parser.prog.endswith(".py") else f"{PROGRAM} {parser.prog.split()[-1]}"
@@ -87,19 +86,13 @@ def paper(arguments: Sequence[str] | None = None, command: str = "paper", simula
         ("", "--runs 10 --out results/quick", "--runs 500 --jobs 8"),
     )
     add = parser.add_argument
-    add(
-        "--runs",
-        type=positive,
-        default=50,
-        help="runs of each agent (%(default)s, as in the paper); more are played only by agents whose first 50 runs "
-        "leave a sentence open, and are shown beside them",
+    runs = (
+        "runs of each agent (%(default)s, as in the paper); more are played only by agents whose first 50 runs "
+        "leave a sentence open, and are shown beside them"
     )
-    add(
-        "--horizon",
-        type=positive,
-        default=50_000,
-        help="rounds of each run (%(default)s, as in the paper); with fewer there are no verdicts",
-    )
+    add("--runs", type=positive, default=50, help=runs)
+    rounds = "rounds of each run (%(default)s, as in the paper); with fewer there are no verdicts"
+    add("--horizon", type=positive, default=50_000, help=rounds)
     parser.add_seed("from which all seeds are derived")
     add("--paper-only", action="store_true", help="leave out the section with all agents on the paper's worlds")
 
@@ -153,21 +146,16 @@ def evaluate(
     add = parser.add_argument
     add("description", nargs="?", help="a TOML file, in place of --env and --agents")
     add("--env", nargs="+", metavar="WORLD", help="ids, worlds or files of means, with :parameter=value,… if need be")
-    add(
-        "--agents",
-        nargs="+",
-        metavar="AGENT",
-        help="names or package.module:Class, with :parameter=value,…; several values as value|value|…",
-    )
+    agents = "names or package.module:Class, with :parameter=value,…; several values as value|value|…"
+    add("--agents", nargs="+", metavar="AGENT", help=agents)
     add("--runs", type=positive, help=f"runs of each agent ({RUNS}, or as the file says)")
     add("--seed", type=natural, help=f"from which all seeds are derived ({SEED}, or as the file says)")
     add("--reference", help="the agent to which the others are compared (the first)")
-    add(
-        "--trust-models",
-        action="store_true",
-        help="load saved models (sb3:path=model.zip), which can run any code in them; "
-        "those that SB3Agent.export wrote (model.pt) need no trust",
+    trust = (
+        "load saved models (sb3:path=model.zip), which can run any code in them; those that SB3Agent.export wrote "
+        "(model.pt) need no trust"
     )
+    add("--trust-models", action="store_true", help=trust)
 
     def study(options: argparse.Namespace, common: dict[str, Any]) -> Any:
         from ..report.pipeline import Pipeline
@@ -185,9 +173,8 @@ def _study(options: argparse.Namespace) -> Study:
     if options.description:
         for option in ("env", "agents"):
             if getattr(options, option) is not None:
-                raise ValueError(
-                    f"give a description or --{option}, not both: write {option} into {options.description}"
-                )
+                file = options.description
+                raise ValueError(f"give a description or --{option}, not both: write {option} into {file}")
         study = read_study(options.description)
         return replace(study, experiments=tuple(replace(each, **given) for each in study.experiments))
     if not options.env or not options.agents:

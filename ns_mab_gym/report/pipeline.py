@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from ..studies.runner import Instances, check_study
 from ..studies.store import Store, guarded
 from ..studies.study import Study, pinned
 from ..studies.tables import write_tables
-from ..studies.units import Unit
 from .claims import claims_json, claims_markdown, verdict_lines
 from .page import Page
 from .record import Record, basis
@@ -43,56 +42,26 @@ class RanStudy:
     Attributes:
         results: the runs of what is left of the study.
         first: the outcome of the study's own runs.
-        remains: the study without what failed.
-        judged: the claims that could be judged.
         more: the outcome of further runs.
-        later: the gaps in these.
+        judged: the claims that could be judged.
+        missing: the missing runs and what follows from them, in a few lines.
     """
 
     results: Results
     first: runner.Outcome
-    remains: Remains
-    judged: Sequence[Judged] = ()
-    more: runner.Outcome = field(default_factory=lambda: runner.Outcome((), ()))
-    later: Sequence[Gap] = ()
+    more: runner.Outcome
+    judged: Sequence[Judged]
+    missing: Sequence[str]
 
-    @property
-    def failures(self) -> tuple[runner.Failure, ...]:
-        """The units that have no result."""
-        return (*self.first.failures, *self.more.failures)
 
-    @cached_property
-    def units(self) -> frozenset[Unit]:
-        """All units that were asked for."""
-        return frozenset((*self.first.units, *self.more.units))
-
-    def missing_in_words(self, claims: Mapping[str, Sequence[Claim]]) -> list[str]:
-        """Return the missing runs and what follows from them in a few lines; none if none is missing.
-
-        Args:
-            claims: those that were to be judged, by the label of the world.
-        """
-        if not self.failures:
-            return []
-        judged = {(each.world, each.claim.key) for each in self.judged}
-        asked = [(world, claim.key) for world, about in claims.items() for claim in about]
-        open_ = [f"{key} ({world})" for world, key in asked if (world, key) not in judged]
-        return [
-            *failures_in_words(self.failures, [*self.remains.gaps, *self.later], len(self.units)),
-            *self.remains.in_words(),
-            *([f"No verdict, for want of these runs, on {len(open_)} sentences: {'; '.join(open_)}."] if open_ else []),
-            *([SHORTER] if self.later else []),
-        ]
-
-    def work_in_words(self, seconds: float) -> str:
-        """Return the number of units that were computed, and the speed."""
-        computed = len(self.first.computed) + len(self.more.computed)
-        work = f"{computed} of {len(self.units)} units computed in {seconds:.1f} s"
-        if not computed:
-            return work
-        steps = self.first.computed_steps + self.more.computed_steps
-        engine = self.first.engine_seconds + self.more.engine_seconds
-        return f"{work} ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
+def speed_in_words(seconds: float, *outcomes: runner.Outcome) -> str:
+    """Return the number of units that were computed, and the speed."""
+    computed, units = sum(len(each.computed) for each in outcomes), {unit for each in outcomes for unit in each.units}
+    work = f"{computed} of {len(units)} units computed in {seconds:.1f} s"
+    if not computed:
+        return work
+    steps, engine = sum(each.computed_steps for each in outcomes), sum(each.engine_seconds for each in outcomes)
+    return f"{work} ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
 
 
 def work_in_words(outcome: runner.Outcome) -> str:
@@ -170,16 +139,38 @@ class Pipeline:
             remains = remains_of(self.study, first.failures)
             results = collect(remains.study, partial(runner.load, store), store.reject)
             judged, more = trial.verdicts(results, first, means)
-            ran = RanStudy(results, first, remains, judged, more, remains_of(trial.further, more.failures).gaps)
-            self.failures = ran.failures
-            simulated = time.perf_counter() - began
+            self.failures = (*first.failures, *more.failures)
+            units = len({*first.units, *more.units})
+            missing = self._missing(remains, remains_of(trial.further, more.failures).gaps, judged, units)
+            ran = RanStudy(results, first, more, judged, missing)
             with guarded(self.folder, "write the report to"):
-                self._write(ran, simulated, means, store)
-        lines = [*self._said(ran), *verdict_lines(ran.judged)]
+                self._write(ran, time.perf_counter() - began, means, store)
+        lines = [*filter(None, [self.warning]), *missing, *verdict_lines(judged)]
         if not self.failures:
-            record.keep(made_from, {"lines": lines, "units": len(ran.units)})
-        report = f"report: {self.report}" if ran.remains.study.experiments else NOTHING
-        return [*lines, ran.work_in_words(time.perf_counter() - began), report]
+            record.keep(made_from, {"lines": lines, "units": units})
+        report = f"report: {self.report}" if remains.study.experiments else NOTHING
+        return [*lines, speed_in_words(time.perf_counter() - began, first, more), report]
+
+    def _missing(self, remains: Remains, later: Sequence[Gap], judged: Sequence[Judged], units: int) -> list[str]:
+        """The missing runs and what follows from them in a few lines; none if none is missing.
+
+        Args:
+            remains: the study without what failed.
+            later: the gaps in further runs.
+            judged: the claims that could be judged.
+            units: how many units were asked for.
+        """
+        if not self.failures:
+            return []
+        known = {(each.world, each.claim.key) for each in judged}
+        asked = [(world, claim.key) for world, about in (self.claims or {}).items() for claim in about]
+        open_ = [f"{key} ({world})" for world, key in asked if (world, key) not in known]
+        return [
+            *failures_in_words(self.failures, [*remains.gaps, *later], units),
+            *remains.in_words(),
+            *([f"No verdict, for want of these runs, on {len(open_)} sentences: {'; '.join(open_)}."] if open_ else []),
+            *([SHORTER] if later else []),
+        ]
 
     def _shown(self) -> tuple[Any, list[Callable[..., Any]]]:
         """Everything besides results that the report shows, and the functions that make more of it."""
@@ -196,9 +187,8 @@ class Pipeline:
 
     def _write(self, ran: RanStudy, seconds: float, means: Instances, store: Store) -> None:
         """Write the figures, the tables, the claims and the report, and what failed."""
-        write_failures(self.folder, ran.failures)
-        study = ran.remains.study
-        if not study.experiments:
+        write_failures(self.folder, self.failures)
+        if not ran.results.study.experiments:
             for name in WRITTEN:  # of an earlier run
                 (self.folder / name).unlink(missing_ok=True)
             return
@@ -211,12 +201,12 @@ class Pipeline:
         page = Page(
             results=ran.results,
             means=means,
-            summary=study.summary,
+            summary=ran.results.study.summary,
             settings=self._settings(ran, totals, made, seconds),
             judged=ran.judged,
             notes=notes,
             explanations=explanations,
-            warning=" ".join(self._said(ran)),
+            warning=" ".join(filter(None, [self.warning, *ran.missing])),
             drawn_anew=anew,
             command=self.command,
             made=made,
@@ -228,7 +218,7 @@ class Pipeline:
         for name in ("claims.json", "claims.md", "written.json"):  # of another question, such as another horizon
             (self.folder / name).unlink(missing_ok=True)
         if ran.judged:
-            notes = [*ran.missing_in_words(self.claims or {}), *page.footnotes(), *notes]
+            notes = [*ran.missing, *page.footnotes(), *notes]
             said = claims_markdown(ran.judged, self.untested, self.not_taken, notes)
             write_atomically(self.folder / "claims.json", claims_json(ran.judged))
             write_atomically(self.folder / "claims.md", said)
@@ -238,10 +228,6 @@ class Pipeline:
     def report(self) -> Path:
         """The path of the report."""
         return self.folder / "report.html"
-
-    def _said(self, ran: RanStudy) -> list[str]:
-        """The warning and the missing runs, to be read before the results."""
-        return [*([self.warning] if self.warning else []), *ran.missing_in_words(self.claims or {})]
 
     def _settings(self, ran: RanStudy, totals: StudyTotals, made: str, seconds: float) -> list[tuple[str, Any]]:
         seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)

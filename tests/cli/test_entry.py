@@ -25,22 +25,15 @@ def parser_of(command, monkeypatch):
 
 
 @pytest.mark.parametrize("command", entry.COMMANDS)
-def test_every_command_explains_itself(command, capsys):
+def test_every_command_explains_itself_with_examples_that_can_be_read(command, capsys, monkeypatch):
     with pytest.raises(SystemExit) as ended:
         entry.main([command, "--help"])
-    assert ended.value.code == 0
     said = capsys.readouterr()
+    assert (ended.value.code, said.err) == (0, "")
     assert said.out.startswith(f"usage: ns-mab-gym {command} ")
-    assert said.err == ""
     assert "--debug" in said.out
     assert not any(len(line) > 140 for line in said.out.splitlines())
-
-
-@pytest.mark.parametrize("command", entry.COMMANDS)
-def test_the_examples_of_every_help_can_be_read(command, capsys, monkeypatch):
-    with pytest.raises(SystemExit):
-        entry.main([command, "--help"])
-    examples = capsys.readouterr().out.split("\nexamples:\n")[1].strip().splitlines()
+    examples = said.out.split("\nexamples:\n")[1].strip().splitlines()
     assert len(examples) >= 2
     parser = parser_of(command, monkeypatch)
     for example in examples:
@@ -55,6 +48,8 @@ def test_the_first_help_names_every_command(arguments, capsys):
     said = capsys.readouterr().out
     for command, (_, what) in entry.COMMANDS.items():
         assert re.search(rf"^  {command} +{re.escape(what)}$", said, re.MULTILINE)
+    assert entry.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"ns-mab-gym {ns_mab_gym.__version__}\n"
 
 
 def test_the_first_help_loads_nothing_heavy(python):
@@ -63,11 +58,6 @@ def test_the_first_help_loads_nothing_heavy(python):
         f"import sys; from ns_mab_gym.cli.entry import main; main(['--help']); print(set({heavy}) & set(sys.modules))"
     )
     assert python("-c", code).stdout.splitlines()[-1] == "set()"
-
-
-def test_the_version_is_the_packages(capsys):
-    assert entry.main(["--version"]) == 0
-    assert capsys.readouterr().out == f"ns-mab-gym {ns_mab_gym.__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -91,12 +81,9 @@ def test_python_m_and_the_installed_command_are_the_same(python):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_scripts_run_the_commands(door, python, monkeypatch):
-    helped = python(ROOT / "scripts" / f"{door}.py", "--help")
+    helped, refused = (python(ROOT / "scripts" / f"{door}.py", option) for option in ("--help", "--no-such-option"))
     assert helped.returncode == 0, helped.stderr
-    description = parser_of(DOORS[door], monkeypatch).description
     assert helped.stdout.startswith(f"usage: {door}.py ")
-    assert description in helped.stdout
-    refused = python(ROOT / "scripts" / f"{door}.py", "--no-such-option")
-    assert refused.returncode == 2
+    assert parser_of(DOORS[door], monkeypatch).description in helped.stdout
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert refused.stderr.startswith(f"{door}.py: error: ")
-    assert refused.stderr.count("\n") == 1

@@ -26,23 +26,13 @@ def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("command", entry.COMMANDS)
-def test_an_option_that_there_is_not(command, one_error, tmp_path):
-    assert entry.main([command, "--no-such-option"]) == 2
-    said = one_error(f"ns-mab-gym {command}")
-    assert said.endswith(f"see ns-mab-gym {command} --help")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ("paper --runs 0", "argument --runs: must be a positive integer, got '0'"),
         ("paper --horizon none", "argument --horizon: must be a positive integer, got 'none'"),
         ("paper --jobs 0", "argument --jobs: must be a positive integer, or -1 for all cores, got '0'"),
-        ("paper --jobs -2", "argument --jobs: must be a positive integer, or -1 for all cores, got '-2'"),
         ("paper --horizon 39", "--horizon must be at least 40, so that each phase has some rounds, got 39"),
-        ("paper --runs 2.5", "argument --runs: must be a positive integer, got '2.5'"),
         ("evaluate", "name at least one world (--env) and one agent (--agents), or a TOML file"),
         (f"evaluate --env {WORLD} --agents beta-swtz", "unknown agent 'beta-swtz'; did you mean 'beta-swts'?"),
         ("evaluate --env picewise --agents ts", "unknown world 'picewise'; did you mean 'piecewise'?"),
@@ -57,6 +47,16 @@ def test_an_option_that_there_is_not(command, one_error, tmp_path):
         (f"evaluate --env {WORLD} --agents ts:window=5,window=6", "window is given twice"),
         (f"evaluate --env {WORLD} --agents sw-ucb:window=5,9", "several values to compare are written window=100|1000"),
         ("evaluate --env piecewise:n_arms=3|4 --agents ts", "several values of n_arms: only agents"),
+        (f"evaluate --env {WORLD} --agents beta-swts:windw=5", "has no parameter 'windw'; did you mean 'window'?"),
+        (f"evaluate --env {WORLD} --agents beta-swts:window=-3", "window must be a positive integer, got -3"),
+        (f"evaluate --env {WORLD},reward=gaussian --agents beta-swts", "gamma-swgts"),
+        ("evaluate --env NSBandit-Abrupt-v0:horizon=-1 --agents ts", "horizon must be a positive integer, got -1"),
+        (f"evaluate --env {WORLD} --agents ts ts", "2 agents are labelled 'ts'"),
+        (f"evaluate --env {WORLD} --agents ts --reference tz", "unknown reference agent 'tz'; did you mean 'ts'?"),
+        (f"evaluate --env {WORLD} --agents sb3:path=none.zip", "no saved model at 'none.zip'"),
+        (f"evaluate --env {WORLD} --agents ts --agent ts --bars", "unrecognized arguments: --bars"),
+        ("evaluate mine.toml --agents ts", "give a description or --agents, not both"),
+        (f"evaluate mine.toml --env {WORLD}", "give a description or --env, not both"),
         ("diagnose", "the following arguments are required: world"),
         ("diagnose picewise", "unknown world 'picewise'; did you mean 'piecewise'?"),
         ("diagnose nowhere.csv", "no file of means at 'nowhere.csv'"),
@@ -87,38 +87,49 @@ def test_bad_input(arguments, message, one_error, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_table_above_leaves_no_command_out():
+@pytest.mark.parametrize("command", entry.COMMANDS)
+def test_an_option_that_there_is_not(command, one_error, tmp_path):
     tried = {case[0].split()[0] for mark in test_bad_input.pytestmark for case in mark.args[1]}
-    assert tried == set(entry.COMMANDS)
+    assert command in tried  # the table above leaves no command out
+    assert entry.main([command, "--no-such-option"]) == 2
+    assert one_error(f"ns-mab-gym {command}").endswith(f"see ns-mab-gym {command} --help")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("arguments", "content", "message"),
     [
-        ("bad.csv", "0.1,0.2\n0.3\n", "line 2: 1 columns where the first row has 2"),
-        ("bad.csv", "0.1,x\n0.3,y\n", "line 1, column 2: 'x' is not a number"),
-        ("bad.npz", "no archive", "cannot be read as npz"),
-        ("bad.parquet", "no table", "cannot be read as Parquet"),
-        ("bad.csv", "1.5,0.2\n", "bernoulli rewards need means in [0, 1]"),
+        ("evaluate --agents ts --env bad.csv", "0.1,0.2\n0.3\n", "line 2: 1 columns where the first row has 2"),
+        ("evaluate --agents ts --env bad.npz", "no archive", "cannot be read as npz"),
+        ("evaluate --agents ts --env bad.parquet", "no table", "cannot be read as Parquet"),
+        ("evaluate --agents ts --env bad.csv", "1.5,0.2\n", "bernoulli rewards need means in [0, 1]"),
+        ("evaluate bad.toml", "runs = 5\nagents = ['ts\n", "(at line 2,"),
+        (f"evaluate --env {WORLD} --agents sb3:path=bad.zip", "no archive", "agent 'sb3:path=bad.zip' on "),
+        ("diagnose bad.csv", "0.1,x\n0.3,y\n", "line 1, column 2: 'x' is not a number"),
+        ("plot bad.csv", "0.1,x\n0.3,y\n", "line 1, column 2: 'x' is not a number"),
     ],
 )
-@pytest.mark.parametrize("command", [["evaluate", "--agents", "ts", "--env"], ["diagnose"], ["plot"]])
-def test_broken_files_of_means(command, name, content, message, one_error, tmp_path):
+def test_broken_files(arguments, content, message, one_error, tmp_path):
+    command, *words = arguments.split()
+    [name] = [word.partition("path=")[2] or word for word in words if "bad." in word]
     (tmp_path / name).write_text(content)
-    assert entry.main([*command, name]) == 2
-    said = one_error(f"ns-mab-gym {command[0]}")
+    assert entry.main([command, *words]) == 2
+    said = one_error(f"ns-mab-gym {command}")
     assert message in said
     assert name in said
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_model_that_is_none(one_error, tmp_path):
-    (tmp_path / "model.zip").write_text("no archive")
-    assert entry.main(["evaluate", "--env", WORLD, "--agents", "sb3:path=model.zip"]) == 2
-    assert one_error("ns-mab-gym evaluate").startswith("agent 'sb3:path=model.zip' on ")
+def test_a_folder_with_other_things_is_left_alone(one_error, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    assert entry.main(["evaluate", *SMALL, "--out", "."]) == 2
+    assert "holds other things" in one_error("ns-mab-gym evaluate")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 BROKEN = """
+import time
+
 class Late:
     def __init__(self, n_arms):
         self.rounds = 0
@@ -131,6 +142,11 @@ class Late:
         return 0
     def observe(self, arm, reward):
         pass
+
+class Slow(Late):
+    def act(self, observation=None):
+        time.sleep(0.1)
+        return 0
 
 class Beyond(Late):
     def act(self, observation=None):
@@ -145,19 +161,21 @@ class Early(Late):
 @pytest.mark.filterwarnings("ignore:.*generic Python loop")
 def test_an_error_in_a_users_own_agent_says_where(one_error, capsys, tmp_path):
     (tmp_path / "grief.py").write_text(BROKEN)
-    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Late", "--runs", "2"]) == 1
     line = 1 + BROKEN.splitlines().index('            raise ValueError("it came to grief")')
-    played = "grief:Late on piecewise:horizon=50,n_arms=3, runs 0 to 1"
-    said = f"{played}: ValueError: it came to grief (grief.py, line {line}) (3 attempts); results"
-    assert f"ns-mab-gym evaluate: error: 1 of the units failed, such as {said}" in capsys.readouterr().err
-    assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Beyond", "--runs", "2"]) == 1
-    why = "Beyond chose 7 in round 1; an arm is an integer from 0 to 2, so mend the agent's act (3 attempts)"
-    assert why in capsys.readouterr().err
+    beyond = "Beyond chose 7 in round 1; an arm is an integer from 0 to 2, so mend the agent's act (3 attempts)"
+    for agent, why in (
+        ("Late", f"ValueError: it came to grief (grief.py, line {line}) (3 attempts); results"),
+        ("Beyond", beyond),
+    ):
+        assert entry.main(["evaluate", "--env", WORLD, "--agents", f"grief:{agent}", "--runs", "2"]) == 1
+        said = capsys.readouterr().err
+        played = f"grief:{agent} on piecewise:horizon=50,n_arms=3, runs 0 to 1"
+        assert f"ns-mab-gym evaluate: error: 1 of the units failed, such as {played}: " in said
+        assert why in said
     assert entry.main(["evaluate", "--env", WORLD, "--agents", "grief:Early", "--runs", "2"]) == 2
     said = one_error("ns-mab-gym evaluate")
-    assert "agent 'grief:Early' on" in said
-    assert "KeyError: 'mode'" in said
-    assert "grief.py, line" in said
+    for part in ("agent 'grief:Early' on", "KeyError: 'mode'", "grief.py, line"):
+        assert part in said
 
 
 @pytest.mark.filterwarnings("default")
@@ -182,25 +200,9 @@ def test_ctrl_c_is_130_whatever_runs(capsys):
     assert capsys.readouterr() == ("half of it\n", "\nme: stopped\n")
 
 
-SLOW = """
-import time
-
-class Slow:
-    def __init__(self, n_arms):
-        pass
-    def reset(self, seed=None):
-        pass
-    def act(self, observation=None):
-        time.sleep(0.1)
-        return 0
-    def observe(self, arm, reward):
-        pass
-"""
-
-
 def test_ctrl_c_ends_a_slow_run_at_once(tmp_path):
-    (tmp_path / "slow.py").write_text(SLOW)  # a unit of 25 runs of 50 rounds would take two minutes
-    words = ["evaluate", "--env", WORLD, "--agents", "slow:Slow"]
+    (tmp_path / "grief.py").write_text(BROKEN)  # a unit of 25 runs of 50 rounds would take two minutes
+    words = ["evaluate", "--env", WORLD, "--agents", "grief:Slow"]
     command = [sys.executable, "-W", "ignore", "-m", "ns_mab_gym", *words]
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also if the tests run where Ctrl-C is ignored
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heard) as process:

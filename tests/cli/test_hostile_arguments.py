@@ -66,7 +66,7 @@ def idle(monkeypatch, tmp_path):
     """Commands that stop where their work begins; the fixture is a list of the errors that they end in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(WorldEvaluator, "warm_up", enough)
-    monkeypatch.setattr("ns_mab_gym.studies.runner.map_unordered", enough)
+    monkeypatch.setattr("ns_mab_gym.parallel.map_unordered", enough)
     monkeypatch.setattr("ns_mab_gym.tuning.windows.compare_windows", enough)
     monkeypatch.setattr("ns_mab_gym.figures.theory.diagnosis_figure", enough)
     monkeypatch.setattr("ns_mab_gym.studies.pictures.save", lambda figure, folder, name: [])

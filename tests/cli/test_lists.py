@@ -42,23 +42,6 @@ def test_every_agent_of_the_house_has_one_family():
     assert sorted(members) == sorted(agents.HOUSE)
 
 
-@pytest.mark.parametrize("name", agents.names())
-def test_every_agent_has_a_card_with_its_source_and_its_rule(name, said):
-    card = said("agents", name)
-    assert card == f"{agents.card(name)}\n"
-    assert card.startswith(f"{name}: ")
-    assert "\n  source " in card
-    assert "\n  rule " in card
-
-
-@pytest.mark.usefixtures("here")
-def test_an_agent_of_the_users_own_has_a_card(said):
-    card = said("agents", "own_zoo:Stubborn")
-    assert card.startswith("own_zoo:Stubborn: Plays one arm for ever: a plain class with three methods.\n")
-    assert "  rule         the same arm in every round.\n" in card
-    assert "  parameter    arm: which one.\n" in card
-
-
 def test_worlds_lists_every_world_id_and_law(said):
     first, second, third = said("worlds").split("\n\n")
     assert [line.split()[0] for line in first.splitlines()[1:]] == worlds.names()
@@ -66,27 +49,27 @@ def test_worlds_lists_every_world_id_and_law(said):
     assert [line.split()[0] for line in third.splitlines()[1:]] == rewards.names()
 
 
-@pytest.mark.parametrize("name", worlds.names())
-def test_every_world_has_a_card_that_names_its_ids(name, said):
-    card = said("worlds", name)
-    assert card.startswith(str(worlds.card(name)))
-    ids = [line.split()[1] for line in card.splitlines() if line.startswith("  id ")]
-    assert ids == [env_id for env_id, arguments in ENV_IDS.items() if arguments.get("world") == name]
+@pytest.mark.parametrize(
+    ("command", "name", "kind"),
+    [
+        *(("agents", name, agents) for name in agents.names()),
+        *(("worlds", name, worlds) for name in worlds.names()),
+        *(("worlds", name, rewards) for name in rewards.names()),
+    ],
+)
+def test_everything_has_a_card_and_a_world_names_its_ids(command, name, kind, said):
+    ids = [env_id for env_id, arguments in ENV_IDS.items() if kind is worlds and arguments.get("world") == name]
+    assert said(command, name) == "\n".join([str(kind.card(name)), *(f"  id           {each}" for each in ids), ""])
 
 
-@pytest.mark.parametrize("name", rewards.names())
-def test_every_law_has_a_card(name, said):
-    assert said("worlds", name) == f"{rewards.card(name)}\n"
-
-
-@pytest.mark.parametrize("prefix", ["", "ns_mab_gym:"])
-@pytest.mark.parametrize("env_id", ENV_IDS)
-def test_every_id_says_what_it_plays(env_id, prefix, said):
-    first, *rest = said("worlds", prefix + env_id).splitlines()
-    assert first.split()[0] == env_id
-    for key, value in ENV_IDS[env_id].items():
+@pytest.mark.parametrize("env_id", [*ENV_IDS, "ns_mab_gym:NSBandit-Smooth-v0"])
+def test_every_id_says_what_it_plays(env_id, said):
+    first, *rest = said("worlds", env_id).splitlines()
+    name = env_id.removeprefix("ns_mab_gym:")
+    assert first.split()[0] == name
+    for key, value in ENV_IDS[name].items():
         assert f"{key}={value!r}" in first
-    assert rest[0].startswith(f"{ENV_IDS[env_id].get('world', 'abrupt')}: ")
+    assert rest[0].startswith(f"{ENV_IDS[name].get('world', 'abrupt')}: ")
 
 
 @pytest.mark.parametrize("name", ["mixed", "NSBandit-Mixed-v0", "ns_mab_gym:NSBandit-Mixed-v0"])
@@ -97,16 +80,26 @@ def test_a_world_with_parameters_says_what_follows_from_them(name, said):
 
 
 @pytest.mark.usefixtures("here")
-def test_worlds_and_laws_of_the_users_own_have_cards(said):
-    assert said("worlds", "own_zoo:Level").startswith("own_zoo:Level: Two arms that stand still, the second worse by")
-    law = said("worlds", "own_zoo:Sure")
-    assert law.startswith("own_zoo:Sure: A reward is its mean, plus a bonus.\n")
-    assert "λ²-subgaussian with λ = 0." in law
-
-
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("command", ["agents", "worlds"])
-def test_what_is_neither_is_refused(command, one_error):
+@pytest.mark.parametrize(
+    ("command", "name", "first", "also"),
+    [
+        (
+            "agents",
+            "Stubborn",
+            "Plays one arm for ever: a plain class",
+            "  rule         the same arm in every round.\n",
+        ),
+        ("agents", "Stubborn", "Plays one arm for ever: a plain class", "  parameter    arm: which one.\n"),
+        ("worlds", "Level", "Two arms that stand still, the second worse by", "gap"),
+        ("worlds", "Sure", "A reward is its mean, plus a bonus.\n", "λ²-subgaussian with λ = 0."),
+    ],
+)
+def test_what_is_of_the_users_own_has_a_card_and_what_is_neither_is_refused(
+    command, name, first, also, said, one_error
+):
+    card = said(command, f"own_zoo:{name}")
+    assert card.startswith(f"own_zoo:{name}: {first}")
+    assert also in card
     assert entry.main([command, "own_zoo:np"]) == 2
     assert "is not a class" in one_error(f"ns-mab-gym {command}")
 
@@ -115,20 +108,23 @@ def test_cite_agrees_with_the_citation_file_and_the_version(said):
     bibtex = said("cite")
     lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
     cff = [line.strip("- ").partition(": ")[::2] for line in lines]
-    family = [value for key, value in cff if key == "family-names"]
-    given = [value for key, value in cff if key == "given-names"]
+    family, given, titles = (
+        [value for key, value in cff if key == wanted] for wanted in ("family-names", "given-names", "title")
+    )
     software, article = bibtex.split("@")[1:]
-    titles = [value for key, value in cff if key == "title"]
     facts = dict(cff)
     assert bibtex.splitlines()[0] == facts["message"]
-    assert f"title   = {{{titles[0]}}}" in software
-    assert f"author  = {{{{{facts['name']}}}}}" in software
-    assert f"version = {{{facts['version']}}}" in software
-    assert f"license = {{{facts['license']}}}" in software
+    shown = {
+        "title": titles[0],
+        "author": f"{{{facts['name']}}}",
+        "version": facts["version"],
+        "license": facts["license"],
+    }
+    for key, value in shown.items():
+        assert f"{key:<7} = {{{value}}}" in software
     assert titles[1] in article.replace("{", "").replace("}", "")
     people = " and ".join(f"{last}, {first}" for last, first in zip(family, given, strict=True))
-    assert f"author  = {{{people}}}" in article
-    for key in ("year", "journal", "url"):
-        assert f"{key:<7} = {{{facts[key]}}}" in article
+    for key, value in {"author": people, **{key: facts[key] for key in ("year", "journal", "url")}}.items():
+        assert f"{key:<7} = {{{value}}}" in article
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert facts["version"] == project["version"] == ns_mab_gym.__version__

@@ -81,15 +81,10 @@ def test_a_module_that_ends_the_process_does_not(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for code in ("0", "", "'bye'"):
         (tmp_path / "leaving.py").write_text(f"import sys\nsys.exit({code})\n")
-        for words in (
-            ["agents", "leaving:Mine"],
-            ["worlds", "leaving:Mine"],
-            ["plot", "leaving:Mine"],
-            ["plot", "leaving:Mine-v0"],
-            ["evaluate", "--env", "abrupt:horizon=60", "--agents", "leaving:Mine"],
-        ):
+        study = "evaluate --env abrupt:horizon=60 --agents leaving:Mine"
+        for words in ("agents leaving:Mine", "worlds leaving:Mine", "plot leaving:Mine", "plot leaving:Mine-v0", study):
             sys.modules.pop("leaving", None)
-            assert entry.main(words) == 2, words
+            assert entry.main(words.split()) == 2, words
             said = capsys.readouterr().err
             assert "leaving" in said
             assert "SystemExit" in said
@@ -101,6 +96,7 @@ WRITING = {
     "evaluate": ["--env", "abrupt:horizon=60", "--agents", "ts"],
     "leaderboard": ["--worlds", "Abrupt", "--quick"],
     "diagnose": ["abrupt:horizon=60"],
+    "plot": ["abrupt:horizon=60"],
 }
 
 
@@ -108,18 +104,12 @@ WRITING = {
 def test_a_place_for_results_that_cannot_be_one(command, tmp_path, monkeypatch, one_error):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("a file is in the way")
-    for path in ("", " ", "\0", "taken", "taken/deeper", "x" * 300, "/proc/nowhere/results"):
+    folders = ("", " ", "\0", "taken", "taken/deeper", "x" * 300, "/proc/nowhere/results")
+    pictures = ("", "\0.png", "taken/a.png", f"{'x' * 300}.png", "/proc/nowhere/a.png", "a.gif", ".png", "a")
+    for path in pictures if command == "plot" else folders:
         assert entry.main([command, *WRITING[command], "--out", path]) == 2, path
         assert len(one_error(f"ns-mab-gym {command}")) < 1_000
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-
-
-def test_a_picture_that_cannot_be_written(tmp_path, monkeypatch, one_error):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "taken").write_text("a file is in the way")
-    for path in ("", "\0.png", "taken/a.png", f"{'x' * 300}.png", "/proc/nowhere/a.png", "a.gif", ".png", "a"):
-        assert entry.main(["plot", "abrupt:horizon=60", "--out", path]) == 2, path
-        one_error("ns-mab-gym plot")
 
 
 NO_NUMBERS = ["", "x", "nan", "inf", "-inf", "1e400", "-2", "0.0x", "١٢x", "\0", "[1]", "--", "1,5"]
@@ -143,9 +133,6 @@ def test_options_take_nothing_but_numbers_that_make_sense(read, refused):
             read(text)
         assert len(str(caught.value)) < 200
     assert read("1") == read("1e0") == 1
-
-
-def test_large_seeds_are_seeds_and_many_threads_are_not_started():
     assert parser.natural(str(2**128 - 1)) == 2**128 - 1  # as NumPy proposes them
     assert parser.jobs("1" + "0" * 9) == parser.threads("5000") == 1_024
 

@@ -29,12 +29,7 @@ def test_what_is_read_is_what_is_named(here, table):
         ("NSBandit-Abrupt-v0:horizon=6e2", "NSBandit-Abrupt-v0-horizon=600", worlds.Abrupt(horizon=600).means(), None),
         ("stationary:mu=0.1,0.5,horizon=3", "stationary-horizon=3,mu=-0.1,0.5", np.tile([[0.1, 0.5]], (3, 1)), None),
         ("ns_mab_gym:NSBandit-Abrupt-v0", "ns_mab_gym-NSBandit-Abrupt-v0", worlds.Abrupt().means(), None),
-        (
-            "smooth:horizon=90,sigma=0.01",
-            "smooth-horizon=90,sigma=0.01",
-            worlds.Smooth(horizon=90, sigma=0.01).means(),
-            None,
-        ),
+        ("smooth:horizon=9,sigma=0.1", "smooth-horizon=9,sigma=0.1", worlds.Smooth(horizon=9, sigma=0.1).means(), None),
         ("own_zoo:Level:horizon=10", "own_zoo-Level-horizon=10", np.tile([0.75, 0.5], (10, 1)), None),
     ):
         read = means_of(words, seed=0)
@@ -59,32 +54,23 @@ def test_worlds_are_described_and_drawn(world, here, capsys):
     assert width_of(picture) > 800
 
 
-def test_a_file_with_a_long_name_is_drawn(here, table):
-    np.savetxt(here / f"{'店' * 80}.csv", table, delimiter=",")
-    assert entry.main(["diagnose", f"{'店' * 80}.csv", "--out", "out"]) == 0
-    [picture] = (here / "out").iterdir()
-    assert picture.name.startswith("店店店")
-    assert picture.name.endswith("-beta-swts-diagnosis.png")
-
-
-def test_a_file_is_described_drawn_and_measured(here, table, capsys):
-    np.savetxt(here / "clicks.csv", table, delimiter=",", header="ads,mail,video", comments="")
-    assert entry.main(["diagnose", "clicks.csv", "--measure", "--runs", "2", "--out", "out"]) == 0
+def test_a_file_with_a_long_name_is_described_drawn_and_measured(here, table, capsys):
+    np.savetxt(here / f"{'店' * 80}.csv", table, delimiter=",", header="ads,mail,video", comments="")
+    assert entry.main(["diagnose", f"{'店' * 80}.csv", "--measure", "--runs", "2", "--out", "out"]) == 0
     said = capsys.readouterr().out
     assert "breakpoints" in said
     assert f"recommended τ = {theory.recommend_window(table).window:,}" in said
     assert "the recommended window loses" in said
-    assert {each.name for each in (here / "out").iterdir()} == {
-        "clicks-beta-swts-diagnosis.png",
-        "clicks-beta-swts-measured.png",
-    }
+    diagnosis, measured = sorted(each.name for each in (here / "out").iterdir())
+    assert diagnosis.startswith("店店店")
+    assert diagnosis.removesuffix("-beta-swts-diagnosis.png") == measured.removesuffix("-beta-swts-measured.png")
 
 
 def test_several_worlds_of_every_kind_are_plotted(here, table, capsys):
     np.savetxt(here / "clicks.csv", table, delimiter=",")
     named = [
-        "NSBandit-Smooth-v0:horizon=500",
-        "piecewise:n_arms=3,horizon=500",
+        "smooth:horizon=500",
+        "NSBandit-Piecewise-v0:n_arms=3,horizon=500",
         "clicks.csv",
         "own_zoo:Level:horizon=500",
     ]

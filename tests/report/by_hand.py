@@ -1,6 +1,8 @@
 """A small study whose numbers can be checked in one's head: three agents, two worlds, one agent with two tunings."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +34,7 @@ RIVALS = Choice(
 SPAN = Choice("how long", "For how long?", (Reading("short", "at once", 1), Reading("long", "it lasts", 2)))
 
 
-def runs_with(finals: list[float], **parameters: float) -> Runs:
+def runs_with(finals: Sequence[float], **parameters: float) -> Runs:
     """Runs whose regret grows evenly up to these final values."""
     rounds = np.arange(1, HORIZON + 1)
     pulls = np.full((len(finals), 2), HORIZON // 2)
@@ -63,20 +65,33 @@ LASTS = Claim(
 )
 
 
-def results() -> Results:
-    """The runs."""
-    worlds = {label: WorldSpec.of("NSBandit-Abrupt-v0", label=label, horizon=HORIZON) for label in FINALS}
-    agents = {label: AgentSpec.of("ts", label=label) for label in "abc"}
-    agents[BOLD] = replace(AgentSpec.of("ts", label=BOLD, prior=2), stands_for="b")
-    entries = {world: {label: agents[label] for label in finals} for world, finals in FINALS.items()}
+def results_of(
+    finals: Mapping[str, Mapping[str, Sequence[float]]], title: str = "By hand", agents: Sequence[AgentSpec] = ()
+) -> Results:
+    """Runs with these final regrets, by world and agent: an experiment for each world; agents as given, else plain."""
+    given = {agent.label: agent for agent in agents}
+    entries = {
+        world: {label: given.get(label, AgentSpec.of("ts", label=label)) for label in here}
+        for world, here in finals.items()
+    }
     experiments = tuple(
-        Experiment(worlds=(worlds[world],), agents=tuple(entries[world].values()), runs=3) for world in FINALS
+        Experiment(
+            worlds=(WorldSpec.of("NSBandit-Abrupt-v0", label=world, horizon=HORIZON),),
+            agents=tuple(several.values()),
+            runs=3,
+        )
+        for world, several in entries.items()
     )
     curves = {
-        world: {label: runs_with(each, n_arms=2, window=9000 if label == BOLD else 5) for label, each in finals.items()}
-        for world, finals in FINALS.items()
+        world: {label: runs_with(each, n_arms=2, window=9000 if label == BOLD else 5) for label, each in here.items()}
+        for world, here in finals.items()
     }
-    return Results(Study("By hand", experiments), curves, entries)
+    return Results(Study(title, experiments), curves, entries)
+
+
+def results() -> Results:
+    """The runs."""
+    return results_of(FINALS, agents=[replace(AgentSpec.of("ts", label=BOLD, prior=2), stands_for="b")])
 
 
 def judged() -> list[Judged]:
@@ -92,14 +107,12 @@ def judged() -> list[Judged]:
     return [replace(each, later=later) if each.claim is LASTS else each for each in found]
 
 
+def page_of(results: Results, **parts: Any) -> Page:
+    """A report about results, without known means unless they are given."""
+    about = {"means": dict.fromkeys(results.curves), "summary": "in short", "settings": [("seed", 0)], **parts}
+    return Page(results=results, **about)
+
+
 def page() -> Page:
     """A report about all of it."""
-    return Page(
-        results=results(),
-        means=dict.fromkeys(FINALS),
-        summary="in short",
-        settings=[("seed", 0)],
-        judged=judged(),
-        command="typed",
-        made="today",
-    )
+    return page_of(results(), judged=judged(), command="typed", made="today")

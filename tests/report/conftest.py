@@ -2,11 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from playwright.sync_api import Page as Tab
@@ -15,10 +13,8 @@ from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Finding, Reading,
 from ns_mab_gym.paper.study import paper_pipeline
 from ns_mab_gym.play.simulate import simulate
 from ns_mab_gym.report import page as page_module
-from ns_mab_gym.report.page import Page
 from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.specs import AgentSpec, WorldSpec
-from ns_mab_gym.studies.results import Results
 from ns_mab_gym.studies.study import Experiment, Study
 
 from . import by_hand
@@ -36,59 +32,17 @@ HOSTILE = (
     "<!--<script>",
 )
 TOGETHER = " ".join(HOSTILE[:-1])  # without the last, which would hide what the others do
-HORIZON = 100
-WIDE, PHONE = 1400, 390  # pixels
+WIDE, PHONE, HEIGHT = 1400, 390, 900  # pixels
 CHROMIUM = shutil.which("chromium")
 MISSING = "no chromium: apt-get install chromium"
 Visit = Callable[..., Tab]
 needs_chromium = pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason=MISSING)
 
 
-@pytest.fixture(params=[TOGETHER, HOSTILE[-1]], ids=["together", "comment"])
-def hostile(request: pytest.FixtureRequest) -> str:
-    """A text that tries to become markup, a script, a template or a formula, or to be too wide."""
-    return str(request.param)
-
-
-@pytest.fixture(scope="session")
-def hostile_texts() -> Sequence[str]:
-    """All such texts."""
-    return HOSTILE
-
-
-@pytest.fixture(scope="session")
-def hostile_together() -> str:
-    """The same as one text."""
-    return TOGETHER
-
-
 @pytest.fixture
 def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out five megabytes that every page has in common."""
     monkeypatch.setattr(page_module, "get_plotlyjs", lambda: "/* plotly */")
-
-
-@pytest.fixture
-def make_page() -> Callable[..., Page]:
-    """A function from the final regrets of some agents on one world to a page about them."""
-
-    def page(
-        finals: Mapping[str, Sequence[float]],
-        world: str = "here",
-        title: str = "A study",
-        agent_notes: Mapping[str, str] | None = None,
-        **parts: Any,
-    ) -> Page:
-        entry = WorldSpec.of("NSBandit-Abrupt-v0", label=world, horizon=HORIZON)
-        notes = agent_notes or {}
-        agents = {label: AgentSpec.of("ts", label=label, note=notes.get(label, "")) for label in finals}
-        study = Study(title, (Experiment(worlds=(entry,), agents=tuple(agents.values())),))
-        curves = {label: by_hand.runs_with(list(values), window=5, gamma=0.25) for label, values in finals.items()}
-        means = {world: np.full((HORIZON, 2), 0.5)}
-        content = {"summary": "in short", "settings": [("seed", 0)], **parts}
-        return Page(results=Results(study, {world: curves}, {world: agents}), means=means, **content)
-
-    return page
 
 
 @pytest.fixture(scope="session")
@@ -102,7 +56,7 @@ def paper_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report in which every text that a user can choose is hostile."""
-    worlds = tuple(WorldSpec.of("NSBandit-Abrupt-v0", label=text, horizon=HORIZON) for text in HOSTILE[:2])
+    worlds = tuple(WorldSpec.of("NSBandit-Abrupt-v0", label=text, horizon=by_hand.HORIZON) for text in HOSTILE[:2])
     agents = tuple(AgentSpec.of("random", label=text, note=TOGETHER) for text in HOSTILE)
     family = tuple(AgentSpec.of("random", label=f"{TOGETHER} {text}", group=TOGETHER) for text in HOSTILE)
     experiments = tuple(Experiment(worlds=worlds, agents=entries, runs=2) for entries in (agents, family))
@@ -168,17 +122,25 @@ def _own(url: str) -> bool:
 
 @pytest.fixture
 def visit(chromium: Browser) -> Iterator[Visit]:
-    """A function that opens a report with all its charts; after the test, nothing may have gone wrong in it."""
+    """A function that opens a report with all its charts.
+
+    After the test, nothing may have gone wrong in it, nothing may stick out sideways, and no link may lead nowhere.
+    """
     complaints: list[str] = []
 
     def opened(report: Path, width: int = WIDE) -> Tab:
-        page = chromium.new_page(viewport={"width": width, "height": 900}, is_mobile=width == PHONE)
+        page = chromium.new_page(viewport={"width": width, "height": HEIGHT}, is_mobile=width == PHONE)
         listen(page, complaints)
         page.goto(report.as_uri())
         expect(page.locator(":is(.chart, .small-chart):not(:has(.scatterlayer .trace))")).to_have_count(0)
+        assert page.evaluate("window.innerWidth") == width
         return page
 
     yield opened
     for context in chromium.contexts:
+        for page in context.pages:
+            assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+            nowhere = "[...document.querySelectorAll('a[href]')].filter(a => !document.querySelector(a.hash)).length"
+            assert page.evaluate(nowhere) == 0
         context.close()
     assert complaints == []

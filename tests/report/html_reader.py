@@ -14,12 +14,14 @@ class Reader(HTMLParser):
         self.tables: list[list[list[str]]] = []
         self.scripts: list[str] = []
         self.images: list[str] = []
+        self.titles: list[str | None] = []
         self.open: list[str] = []
         self.feed(page)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, *(name for name, _ in attrs)))
+        self.titles += [value for name, value in attrs if name == "title"]
         self.open.append(tag)
         if tag == "table":
             self.tables.append([])

@@ -6,9 +6,10 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,24 +24,36 @@ from ns_mab_gym.report.charts import POINTS, charts_of_sweeps, means_chart, othe
 from ns_mab_gym.report.page import Page, environment
 from ns_mab_gym.report.sections import MOST, Share, pulls_table
 from ns_mab_gym.runs import Runs
+from ns_mab_gym.specs import AgentSpec
 from ns_mab_gym.studies.results import Results
 
 from . import by_hand
-from .by_hand import THREE
+from .by_hand import HORIZON, THREE
+from .conftest import HOSTILE, TOGETHER
 from .html_reader import Reader
 
 pytestmark = pytest.mark.usefixtures("without_plotly")
 
-MakePage = Callable[..., Page]
+
+def page_of(
+    finals: Mapping[str, Sequence[float]] = THREE,
+    world: str = "here",
+    title: str = "A study",
+    noted: Mapping[str, str] | None = None,
+    **parts: Any,
+) -> Page:
+    """A page about the final regrets of some agents on one world."""
+    agents = [AgentSpec.of("ts", label=label, note=note) for label, note in (noted or {}).items()]
+    parts = {"means": {world: np.full((HORIZON, 2), 0.5)}, **parts}
+    return by_hand.page_of(by_hand.results_of({world: finals}, title, agents), **parts)
 
 
-def page_about(make_page: MakePage, text: str) -> str:
+def page_about(text: str) -> str:
     """A page in which every text is the given one."""
-    notes = {text: text}
-    texts = {"world": text, "title": text, "agent_notes": notes, "summary": text, "settings": [(text, text)]}
+    texts = {"world": text, "title": text, "noted": {text: text}, "summary": text, "settings": [(text, text)]}
     texts |= {"notes": [text], "warning": text, "command": text, "made": text, "judged": [depending(text)]}
     texts |= {"untested": [Untested(text, text)], "not_taken": [text]}
-    return make_page({text: [1.0, 2.0], f"{text} too": [2.0, 3.0]}, **texts).html()
+    return page_of({text: [1.0, 2.0], f"{text} too": [2.0, 3.0]}, **texts).html()
 
 
 def depending(text: str) -> Judged:
@@ -54,10 +67,11 @@ def depending(text: str) -> Judged:
     )
 
 
-def test_a_hostile_text_adds_no_element_and_cannot_end_the_data_of_the_charts(make_page: MakePage, hostile: str):
-    page = Reader(page_about(make_page, hostile))
+@pytest.mark.parametrize("hostile", [TOGETHER, HOSTILE[-1]], ids=["together", "comment"])
+def test_a_hostile_text_adds_no_element_and_cannot_end_the_data_of_the_charts(hostile: str):
+    page = Reader(page_about(hostile))
     harmless = re.sub(r"[^\s,;:.]", "x", hostile)  # figures have one element for each piece, whatever is in it
-    assert page.elements == Reader(page_about(make_page, harmless)).elements
+    assert page.elements == Reader(page_about(harmless)).elements
     assert page.texts.count(hostile) > 5
     assert page.tables[-1][1] == [hostile, hostile]
     assert len(page.scripts) == 4
@@ -83,27 +97,37 @@ def test_a_number_that_is_no_json_never_reaches_the_page(number: float):
     assert read == {"regret": [1.0, None], "arms": [{"best": None}, 2]}
 
 
+def test_the_page_loads_nothing_from_elsewhere():
+    page = page_of().html()
+    assert re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"']?(?!data:)", page.replace("\n", " ")) == []
+    assert "default-src 'none'" in page
+
+
 def test_a_name_that_is_not_there_is_an_error():
     for template in ("{{ missing }}", "{% if missing %}{% endif %}", "{{ known.missing }}"):
         with pytest.raises(UndefinedError, match="missing"):
             environment().from_string(template).render(known=object())
 
 
-def test_the_same_results_give_the_same_bytes(make_page: MakePage):
-    once, again = make_page(THREE), make_page(THREE)
+def test_the_same_results_give_the_same_bytes():
+    once, again = page_of(), page_of()
     assert once.html() == once.html() == again.html()
-    assert once.html() != make_page({**THREE, "third": [150.0, 250.0, 351.0]}).html()
+    assert once.html() != page_of({**THREE, "third": [150.0, 250.0, 351.0]}).html()
 
 
-def test_final_regrets_and_their_comparison_with_the_reference(make_page: MakePage):
-    head, *rows = Reader(make_page(THREE, agent_notes={"third": "said"}).html()).tables[1]
+def test_final_regrets_and_their_comparison_with_the_reference():
+    page = page_of(noted={"third": "plays with closed eyes"})
+    assert page.footnotes() == ["* third: plays with closed eyes"]
+    read = Reader(page.html())
+    assert page.footnotes()[0] in read.texts  # below the table
+    head, *rows = read.tables[1]
     assert head == [
         "Agent", "Final regret", "95 % interval", "sd", "minus first", "95 % interval", "P(less)", "mean rank",
         "Parameters",
     ]  # fmt: skip
     columns = zip(*rows, strict=True)
     agents, regrets, intervals, sds, differences, their_intervals, improvements, ranks, parameters = columns
-    assert set(parameters) == {"τ = 5, γ = 0.25"}
+    assert set(parameters) == {"τ = 5"}
     assert agents == ("second", "first", "third*")  # the least regret first
     # Squared deviations sum to 24,267 and 20,000; sd = √(sum / 2), standard error = sd / √3.
     assert regrets == ("197 ± 63.6", "200 ± 57.7", "250 ± 57.7")
@@ -116,20 +140,14 @@ def test_final_regrets_and_their_comparison_with_the_reference(make_page: MakePa
     assert 100 <= low < 200 < high <= 300  # a bootstrap mean lies between the least and the greatest
 
 
-def test_one_world_has_no_mean_place_and_its_label_is_not_said_twice(make_page: MakePage):
-    page = Reader(make_page(THREE).html())
+def test_one_world_has_no_mean_place_and_its_label_is_not_said_twice():
+    page = Reader(page_of().html())
     assert page.tables[0][0] == ["Agent", "here"]
     assert "NSBandit-Abrupt-v0:horizon=100" in page.texts  # which the label does not say
-    told = Reader(make_page(THREE, world="NSBandit-Abrupt-v0:horizon=100").html())
+    told = Reader(page_of(world="NSBandit-Abrupt-v0:horizon=100").html())
     assert told.texts.count("NSBandit-Abrupt-v0:horizon=100") == page.texts.count("here")
     assert "Winner: " in page.texts
     assert any("P(less): in how many of the runs" in text for text in page.texts)
-
-
-def test_a_star_is_explained_below_the_table(make_page: MakePage):
-    page = make_page(THREE, agent_notes={"third": "plays with closed eyes"})
-    assert page.footnotes() == ["* third: plays with closed eyes"]
-    assert page.footnotes()[0] in Reader(page.html()).texts
 
 
 def test_other_readings_stand_below_the_agents_ranked_in_the_place_of_theirs(hand_page: Reader):
@@ -157,18 +175,14 @@ def test_the_first_table_has_every_agent_on_every_world(hand_page: Reader):
     ]
 
 
-def test_claims_at_a_glance(make_page: MakePage):
-    def judged(key: str, world: str, verdict: Verdict, ours: bool = False) -> Judged:
+def test_claims_at_a_glance():
+    def judged(key: str, world: str, verdict: Verdict, said_of: str = "") -> Judged:
         finding = Finding(verdict, "a 1, b 2", instead="b 2, a 1")
-        claim = Claim(key, f"{key} said", f"{key} tested", lambda _: finding, said_of="elsewhere" if ours else "")
-        return Judged(claim, world, Judgement((), {(): finding}, {(): f"{key} tested"}, 50))
+        claim = Claim(key, f"{key} said", f"{key} tested", lambda _: finding, said_of=said_of)
+        return Judged(claim, world, Judgement((), {(): finding}, {(): claim.test_in_words(None)}, 50))  # type: ignore[arg-type]
 
-    claims = [
-        judged("one", "here", Verdict.HOLDS),
-        judged("one", "there", Verdict.UNDECIDED, ours=True),
-        judged("two", "here", Verdict.FAILS),
-    ]
-    page = Reader(make_page(THREE, judged=claims, warning="beware").html())
+    claims = [judged("one", "here", Verdict.HOLDS), judged("one", "there", Verdict.UNDECIDED, "elsewhere")]
+    page = Reader(page_of(judged=[*claims, judged("two", "here", Verdict.FAILS)], warning="beware").html())
     assert [[cell.strip() for cell in row] for row in page.tables[1]] == [
         ["Claim", "here", "there"],
         ["50 runs", "more", "50 runs", "more"],
@@ -190,6 +204,8 @@ def test_a_verdict_that_depends_says_on_what_and_what_each_reading_gives(hand_pa
         ["a best", "depends on who, tuning of b", "–", "", ""],
         ["it lasts", "depends† on how long", "holds", "", ""],
     ]
+    assert hand_page.titles.count("depends on the reading: Is c compared? How is b tuned?") == 1
+    assert hand_page.titles.count("holds or undecided, depending on the reading: For how long?") == 1
     found = " ".join(tables[2][2][1].split())
     assert found == (
         "depends on the reading here Is c compared? no with c figures a 200, b 250, c 160. "
@@ -219,11 +235,12 @@ def test_the_readings_with_their_reasons_are_in_the_page():
     assert rows[0] == ["whoIs c compared?", "with c: it is named without c: it is late"]
     assert [row[0] for row in rows[1:]] == ["tuning of bHow is b tuned?", "how longFor how long?"]
     assert tables["Why it was not tested"][1] == ["a belief", "no run decides it"]
-    assert "not this one" in Reader(page.html()).texts
+    assert {"not this one", "Not tested"} <= set(Reader(page.html()).texts)  # the latter among the contents
 
 
 def test_the_first_lines_say_what_was_run(hand_page: Reader):
     texts = hand_page.texts
+    assert "Not tested" not in texts
     assert texts[texts.index("typed") + 1] == " · today · 3 runs, further runs to 30 · 100 rounds · seed 0"
     first = texts.index("4 sentences tested by 3 runs:")
     counts = " ".join("".join(texts[first : texts.index("What the paper says, and what the runs show")]).split())
@@ -233,53 +250,25 @@ def test_the_first_lines_say_what_was_run(hand_page: Reader):
     )
 
 
-def test_without_further_runs_the_first_lines_name_none(make_page: MakePage):
-    assert not [text for text in Reader(make_page(THREE).html()).texts if "further runs" in text]
-
-
-def test_the_contents_name_the_sentences_that_were_not_tested_if_there_are_any():
-    page = by_hand.page()
-    assert "Not tested" not in Reader(page.html()).texts
-    page = replace(page, untested=[Untested("a belief", "no run decides it")])
-    assert "Not tested" in Reader(page.html()).texts
-
-
-def test_without_claims_there_are_no_verdicts(make_page: MakePage):
-    page = Reader(make_page(THREE).html())
-    assert not {"Verdicts", "Readings"} & set(page.texts)
+def test_without_claims_there_are_no_verdicts():
+    page = Reader(page_of().html())
+    assert not {"Verdicts", "Readings", "Not tested"} & set(page.texts)
+    assert not [text for text in page.texts if "further runs" in text]
     assert not [attributes for tag, *attributes in page.elements if tag in ("form", "select")]
-    assert [[cell.strip() for cell in row] for row in page.tables[0][1:]] == [  # but the first screen is the same
-        ["first", "2200 ± 58τ = 5, γ = 0.25"],
-        ["second", "1197 ± 64τ = 5, γ = 0.25"],
-        ["third", "3250 ± 58τ = 5, γ = 0.25"],
-    ]
+    assert len(page.tables[0]) == 4  # but the first screen is the same
 
 
-def test_parameters_and_settings_are_shown(make_page: MakePage):
-    tables = Reader(make_page(THREE, settings=[("seed", 7), ("numpy", "2.0")]).html()).tables
-    assert tables[-2][1] == ["here", "first", "ts", "window = 5, gamma = 0.25"]
+def test_parameters_and_settings_are_shown():
+    tables = Reader(page_of(settings=[("seed", 7), ("numpy", "2.0")]).html()).tables
+    assert tables[-2][1] == ["here", "first", "ts", "n_arms = 2, window = 5"]
     assert tables[-1] == [["Setting", "Value"], ["seed", "7"], ["numpy", "2.0"]]
 
 
-def test_a_world_drawn_anew_shows_the_means_of_one_run(make_page: MakePage):
-    assert "Means (as in the first run)" in Reader(make_page(THREE, drawn_anew={"here"}).html()).texts
-    assert "Means" in Reader(make_page(THREE).html()).texts
-
-
-def test_a_world_without_known_means_has_no_chart_of_them(make_page: MakePage):
-    page = make_page(THREE)
-    assert set(Reader(page.html()).charts) == {"means-0", "regret-0-0"}
-    page = replace(page, means={"here": None})
-    assert set(Reader(page.html()).charts) == {"regret-0-0"}
-
-
-def test_a_picture_is_inside_the_page(make_page: MakePage, tmp_path: Path):
-    drawing = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
-    (tmp_path / "picture.svg").write_bytes(drawing)
-    page = Reader(make_page(THREE, explanations=[(tmp_path / "picture.svg", "what it shows")]).html())
-    kind, _, data = page.images[0].partition(",")
-    assert (kind, base64.b64decode(data)) == ("data:image/svg+xml;base64", drawing)
-    assert "what it shows" in page.texts
+def test_means_are_shown_where_they_are_known_and_said_to_be_of_one_run_where_they_are_drawn_anew():
+    page = Reader(page_of().html())
+    assert ("Means" in page.texts, set(page.charts)) == (True, {"means-0", "regret-0-0"})
+    assert "Means (as in the first run)" in Reader(page_of(drawn_anew={"here"}).html()).texts
+    assert set(Reader(page_of(means={"here": None}).html()).charts) == {"regret-0-0"}
 
 
 MEANS = np.repeat([[0.9, 0.5], [0.1, 0.5]], by_hand.HORIZON // 2, axis=0)  # arm 1 changes in round 51
@@ -297,38 +286,32 @@ def results(*agents: str, logs: list[np.ndarray] = LOGS) -> Results:
     return found
 
 
-def read(found: Results, means: np.ndarray | None = MEANS, **parts: object) -> Reader:
-    page = Page(results=found, means={"here": means, "there": None}, summary="in short", settings=[], **parts)  # type: ignore[arg-type]
-    return Reader(page.html())
+def read(found: Results, means: np.ndarray | None = MEANS, **parts: Any) -> Reader:
+    return Reader(by_hand.page_of(found, means={"here": means, "there": None}, **parts).html())
 
 
-def test_without_alarms_there_is_no_section():
-    assert "Detections" not in read(results()).texts
-
-
-def test_agents_with_a_detector_have_a_row():
+def test_agents_with_a_detector_have_a_row_and_each_breakpoint_is_told():
     page = read(results("b", by_hand.BOLD))
     [scores] = [table for table in page.tables if table[0] == HEAD]
     assert [row[0] for row in scores[1:]] == ["b", by_hand.BOLD]
     assert scores[1][1:4] == ["20 (10 to 30)", "33.3 % (0.8 to 90.6 %)", "0.333 (0 to 1)"]
     assert scores[1][4:] == ["33.3 (0 to 100)", "33.3 % (0.8 to 90.6 %)", "0.667 (0 to 1)"]
     assert page.texts.count("Detections") == 1  # the other world has no such agents
-
-
-def test_each_breakpoint_is_told():
-    page = read(results("b"))
+    assert page.elements.count(("tr", "class")) == 3  # of finals, scores and breakpoints: other readings, in italics
     [breakpoints] = [table for table in page.tables if table[0][1:] == ["round 51, arm 1"]]
     assert breakpoints[1] == ["b", "2 of 3, delay 20 (10 to 30)"]
+    assert "Detections" not in read(results()).texts
 
 
-def test_the_picture_is_part_of_the_page(tmp_path: Path):
-    found = results("b")
+def test_pictures_are_part_of_the_page(tmp_path: Path):
+    found, picture = results("b"), tmp_path / "alarms.svg"
     [here, _] = found.study.experiments
-    picture = tmp_path / "alarms.svg"
-    picture.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
-    page = read(found, timelines={(here, here.worlds[0]): picture})
-    [image] = page.images
-    assert base64.b64decode(image.partition(",")[2]) == picture.read_bytes()
+    picture.write_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    page = read(found, timelines={(here, here.worlds[0]): picture}, explanations=[(picture, "what it shows")])
+    assert "what it shows" in page.texts
+    assert len(page.images) == 2
+    for kind, _, data in (image.partition(",") for image in page.images):
+        assert (kind, base64.b64decode(data)) == ("data:image/svg+xml;base64", picture.read_bytes())
     assert read(found).images == []
 
 
@@ -346,10 +329,10 @@ def test_a_full_log_is_told():
     assert any("b: the log of alarms was full in 1 runs" in text for text in page.texts)
 
 
-def runs_of(regret: np.ndarray) -> Runs:
-    """Runs with this regret after each of the rounds."""
+def runs_of(regret: np.ndarray, pulls: np.ndarray | None = None) -> Runs:
+    """Runs with this regret after each of the rounds, and these pulls."""
     count, rounds = regret.shape
-    pulls = np.zeros((count, 2), dtype=np.int64)
+    pulls = np.zeros((count, 2), dtype=np.int64) if pulls is None else pulls
     return Runs(np.arange(1, rounds + 1), regret, pulls, pulls, [(0, 0)] * count, [{}] * count, 1.0)
 
 
@@ -362,11 +345,13 @@ def test_a_line_is_the_mean_and_its_band_one_standard_deviation():
     assert band["legendgroup"] == line["legendgroup"]
 
 
-def test_a_band_ends_at_zero_and_one_run_has_none():
-    band, _ = regret_chart({"mine": runs_of(np.array([[0.0], [0.0], [9.0]]))}, [], {})["data"]  # mean 3, sd 5.2
-    assert band["y"] == [8.2, 0.0]
-    band, line = regret_chart({"mine": runs_of(np.array([[4.0]]))}, [], {})["data"]
-    assert band["y"] == [4.0, 4.0] == line["y"] * 2
+@pytest.mark.parametrize(
+    ("finals", "ends"),
+    [([0.0, 0.0, 9.0], [8.2, 0.0]), ([4.0], [4.0, 4.0])],  # mean 3, sd 5.2, but no regret below 0; one run has no band
+)
+def test_a_band_ends_at_zero_and_one_run_has_none(finals: list[float], ends: list[float]):
+    band, _ = regret_chart({"mine": runs_of(np.array(finals)[:, None])}, [], {})["data"]
+    assert band["y"] == ends
 
 
 def test_long_curves_are_thinned_to_points_that_keep_both_ends():
@@ -416,33 +401,24 @@ def test_means_keep_both_sides_of_a_change():
 
 
 def runs(*pulls: list[int]) -> Runs:
-    counts = np.array(pulls)
-    seeds = [(n, n) for n in range(len(counts))]
-    return Runs(np.array([10]), np.ones((len(counts), 1)), counts, counts, seeds, [{}] * len(counts), 0.1)
-
-
-def texts(shares: list[Share]) -> list[str]:
-    return list(map(str, shares))
+    return runs_of(np.ones((len(pulls), 1)), np.array(pulls))
 
 
 def test_shares_are_over_all_runs_and_beside_them_the_rounds_of_the_best_arm():
     means = np.array([[0.1, 0.9]] * 7 + [[0.8, 0.2]] * 3)
-    table = pulls_table({"a": runs([4, 6], [2, 8]), "b": runs([0, 10], [0, 10])}, ["left", "right"], means)
-    assert table.arms == ["left", "right"]
-    assert [(label, texts(shares)) for label, shares in table.rows] == [
-        ("a", ["30 %", "70 %"]),
-        ("b", ["0 %", "100 %"]),
+    curves = {"a": runs([4, 6], [2, 8]), "b": runs([0, 10], [0, 10])}
+    table = pulls_table(curves, ["left", "right"], means)
+    assert table["arms"] == ["left", "right"]
+    assert [(label, *map(str, shares)) for label, shares in table["rows"]] == [
+        ("a", "30 %", "70 %"),
+        ("b", "0 %", "100 %"),
     ]
-    assert table.best is not None
-    assert texts(table.best) == ["30 %", "70 %"]
-
-
-def test_without_means_that_all_runs_share_there_is_no_best_arm():
-    assert pulls_table({"a": runs([4, 6])}, ["left", "right"], None).best is None
+    assert [*map(str, table["best"])] == ["30 %", "70 %"]
+    assert pulls_table(curves, ["left", "right"], None)["best"] is None
 
 
 def test_a_share_above_none_is_never_shown_as_none():
-    assert texts([Share(0.0), Share(0.001), Share(0.0051), Share(1.0)]) == ["0 %", "<1 %", "1 %", "100 %"]
+    assert [str(Share(each)) for each in (0.0, 0.001, 0.0051, 1.0)] == ["0 %", "<1 %", "1 %", "100 %"]
 
 
 def test_of_many_arms_the_most_played_have_columns_and_the_rest_one():
@@ -451,13 +427,13 @@ def test_of_many_arms_the_most_played_have_columns_and_the_rest_one():
         pulls[arm] = 81  # ten arms with 810 of 1,000 pulls
     names = [f"arm {n + 1}" for n in range(200)]
     table = pulls_table({"a": runs(pulls)}, names, None)
-    assert table.arms == [*names[50:60], "190 others"]
-    [(_, shares)] = table.rows
-    assert texts(shares) == ["8 %"] * MOST + ["19 %"]
-    assert abs(sum(share.value for share in shares) - 1) < 1e-12
+    assert table["arms"] == [*names[50:60], "190 others"]
+    [(_, shares)] = table["rows"]
+    assert [*map(str, shares)] == ["8 %"] * MOST + ["19 %"]
+    assert abs(sum(shares) - 1) < 1e-12
     means = np.zeros((5, 200))
     means[:, 199] = 1.0  # the best arm has a column even if nobody plays it
-    assert "arm 200" in pulls_table({"a": runs(pulls)}, names, means).arms
+    assert "arm 200" in pulls_table({"a": runs(pulls)}, names, means)["arms"]
 
 
 SAME = np.array([10.0, 10.0, 10.0])  # without spread, so that intervals are known

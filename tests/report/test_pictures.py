@@ -120,7 +120,7 @@ def test_a_damaged_record_is_no_record(draw, drawn_study, tmp_path, content):
 def test_what_was_not_finished_is_drawn_again(draw, drawn_study, monkeypatch):
     draw(drawn_study)
     with monkeypatch.context() as patch:
-        patch.setattr(pictures, "sensitivity_figure", lambda *_: pytest.fail("no space left on device"))
+        patch.setattr(pictures.regret, "sensitivity_figure", lambda *_: pytest.fail("no space left on device"))
         with pytest.raises(BaseException, match="no space left"):
             draw(drawn_study, code=lambda unit: "edited")
     assert draw(drawn_study) == NAMES  # though the code is that of the record before

@@ -29,13 +29,9 @@ QUIET = AgentSpec.of("ts", label="quiet")
 
 
 @pytest.fixture
-def engine():
-    return FakeEngine()
-
-
-@pytest.fixture
-def alert_engine(engine):
+def alert_engine():
     """Like the stand-in for the engine, but an alert agent sounds an alarm after round 10 and one after 610."""
+    engine = FakeEngine()
 
     def simulate(env, agent, **asked):
         played = engine(env, agent, **asked)
@@ -47,8 +43,7 @@ def alert_engine(engine):
 
 @pytest.fixture
 def alert_study():
-    experiment = Experiment(worlds=(ABRUPT, ANEW, SMOOTH), agents=(ALERT, BOLD, QUIET), runs=30)
-    return Study("alert", (experiment,))
+    return Study("alert", (Experiment(worlds=(ABRUPT, ANEW, SMOOTH), agents=(ALERT, BOLD, QUIET), runs=30),))
 
 
 @pytest.fixture
@@ -121,18 +116,17 @@ def test_the_figures_of_alarms_show_the_agents_of_each_world(results, alert_stud
 
 def test_a_pipeline_writes_the_detections(alert_study, alert_engine, tmp_path, capsys):
     Pipeline(alert_study, tmp_path / "out", alert_engine).run()
-    written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"detections.csv", "summary.csv", "report.html"} <= written
+    assert (tmp_path / "out" / "detections.csv").exists()
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("<h3>Detections</h3>") == 3
     assert page.count('class="timeline"') == 2
 
 
-def test_without_detectors_nothing_is_written_or_drawn(engine, tmp_path, capsys):
+def test_without_detectors_nothing_is_written_or_drawn(tmp_path, capsys):
     quiet = Study("quiet", (Experiment(worlds=(ABRUPT,), agents=(QUIET, AgentSpec.of("random")), runs=3),))
-    Pipeline(quiet, tmp_path / "out", engine).run()
+    Pipeline(quiet, tmp_path / "out", FakeEngine()).run()
     assert not (tmp_path / "out" / "detections.csv").exists()
-    assert not [path for path in (tmp_path / "out" / "figures").iterdir() if "alarms" in path.name]
+    assert not list((tmp_path / "out" / "figures").glob("*alarms*"))
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Detections" not in page
     assert 'class="timeline"' not in page
