@@ -18,7 +18,6 @@ from ..agents import HOUSE
 from ..agents.core.knowledge import Knowledge, drift_window
 from ..agents.core.registry import kind, make
 from ..claims.judging import Choice
-from ..means import best_arm_switches
 from ..play.simulate import evenly_spaced, known_of
 from ..report.pipeline import Pipeline
 from ..specs import AgentSpec, WorldSpec, as_env
