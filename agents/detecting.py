@@ -25,7 +25,7 @@ from .kl_ucb import KLState, new_kl_state
 from .parts.alarms import AlarmLog, forget_alarms, log_in, new_alarms, sound
 from .parts.detectors import ADWIN, GLR, Cusum, Halves, PageHinkley, check_even, exploration_rate, turn_rate
 from .parts.exploration import EXPLORATION, Exploration, Explorer, WarmedState, advance, explored, forget_exploration
-from .parts.indices import COUNTING
+from .parts.races import COUNTING
 from .sw_ucb import new_ucb1_state
 
 RESTARTS = ("local", "global")

@@ -13,9 +13,8 @@ from .core.arguments import positive
 from .core.kernel import BoolArray, FloatArray, forgotten, rule
 from .core.knowledge import Knowledge, blind_discount, long_phases
 from .core.protocol import Agent
-from .parts.indices import highest, unseen
 from .parts.memories import ROUNDS, Discounted, check_discount, discount, forget_discounted, new_discounted
-from .parts.races import expire, largest_fading_beta, largest_gaussian, shelf_life
+from .parts.races import expire, highest, largest_fading_beta, largest_gaussian, shelf_life, unseen
 
 
 class DUCBState(NamedTuple):

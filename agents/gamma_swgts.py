@@ -13,9 +13,8 @@ from .core.arguments import positive
 from .core.kernel import BoolArray, FloatArray, forgotten, inlined, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .parts.indices import highest, unseen
 from .parts.memories import Window, check_window, forget_rounds, new_window, slide
-from .parts.races import largest_gaussian
+from .parts.races import highest, largest_gaussian, unseen
 
 
 class GaussianState(NamedTuple):

@@ -13,8 +13,8 @@ from .core.arguments import positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, forgotten, rule
 from .core.knowledge import Knowledge, drift_window
 from .core.protocol import Agent
-from .parts.indices import BY_ARM, COUNTING, elapsed, highest_mean, information, kl_budget, kl_index, own_time, unseen
 from .parts.memories import Window, forget_rounds, new_window, slide
+from .parts.races import BY_ARM, COUNTING, elapsed, highest_mean, information, kl_budget, kl_index, own_time, unseen
 
 
 class KLState(NamedTuple):
@@ -25,7 +25,7 @@ class KLState(NamedTuple):
     last: IntArray  # (1,) where the search for the largest index begins
     odds: FloatArray  # (1,) the log odds of its index
     c: float
-    counting: int  # what t counts; see ``agents/parts/indices.py``
+    counting: int  # what t counts; see ``agents/parts/races.py``
 
 
 def new_kl_state(n_arms: int, window: int | None, c: float, counting: str = "rounds") -> KLState:

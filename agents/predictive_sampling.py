@@ -14,8 +14,7 @@ from .core.arguments import choice, number, positive
 from .core.kernel import ALL, BoolArray, FloatArray, forgotten, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .parts.indices import highest
-from .parts.races import largest_gaussian
+from .parts.races import highest, largest_gaussian
 
 PerArm = float | Sequence[float]  # the same for all arms, or one number for each
 PHI, MEAN, DRIFT, NOISE, FUTURE = range(5)  # rows of the model

@@ -14,7 +14,7 @@ from .core.kernel import BoolArray, FloatArray, IntArray, floor_within, forgotte
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts import memories
-from .parts.indices import unseen
+from .parts.races import unseen
 
 LATE, EARLY, LATE_BY_PLACE, EARLY_BY_PLACE = 0, 1, 2, 3  # rows of the blocks
 LEVEL, SLOPE, WIDTH = 0, 1, 2  # rows of the lines

@@ -21,7 +21,7 @@ from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, for
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts import memories
-from .parts.indices import unseen
+from .parts.races import unseen
 
 LONGEST = 2**40  # windows beyond this are never filled
 

@@ -14,7 +14,7 @@ from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
 from .parts import memories
-from .parts.indices import unseen
+from .parts.races import unseen
 
 DUELS, LEADER, SINCE, TO_PLAY = 0, 1, 2, 3  # indices into the clock of duels
 LOST, PLAYED, DUE = 0, 1, 2  # the outcome of an arm's last duel, and whether a winner was played since

@@ -13,8 +13,8 @@ from .core.arguments import positive
 from .core.kernel import BoolArray, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .parts.indices import BY_ARM, COUNTING, elapsed, own_time, unseen
 from .parts.memories import ROUNDS, Window, check_window, forget_rounds, new_window, slide
+from .parts.races import BY_ARM, COUNTING, elapsed, own_time, unseen
 
 
 class UCB1State(NamedTuple):
@@ -22,7 +22,7 @@ class UCB1State(NamedTuple):
 
     window: Window
     xi: float
-    counting: int  # what t counts; see ``agents/parts/indices.py``
+    counting: int  # what t counts; see ``agents/parts/races.py``
 
 
 def new_ucb1_state(n_arms: int, xi: float, counting: str = "rounds") -> UCB1State:

@@ -28,7 +28,7 @@ ENGINE = tuple(
     f"{OURS}{name}"
     for name in (
         *("agents.core", "agents.parts", "envs", "play", "wrappers"),
-        *("worlds.catalogue", "worlds.world"),
+        "worlds.world",
         *("compilation", "means", "quantile", "rewards", "runs", "specs"),
     )
 )

@@ -22,12 +22,26 @@ import gymnasium as gym
 import numpy as np
 
 from .agents.core.arguments import as_integer, known_parameters, nearest, positive, positive_int, shown
-from .agents.core.registry import AGENTS, check_parameters, kind, load_path, looks_like_path, names
-from .agents.core.text import TEXTS, Values, check_single, is_number, is_pair, read_text, unpacked, write_text
+from .agents.core.registry import (
+    AGENTS,
+    TEXTS,
+    Values,
+    check_parameters,
+    check_single,
+    is_number,
+    is_pair,
+    kind,
+    load_path,
+    looks_like_path,
+    names,
+    read_text,
+    unpacked,
+    write_text,
+)
 from .envs.bandit import NSBanditEnv
 from .files import KeptFile, plain_text, shortened
 from .means import Floats, as_means
-from .worlds import catalogue
+from .worlds import world as worlds
 from .worlds.world import World
 
 S = TypeVar("S", bound="Spec")
@@ -64,13 +78,13 @@ def as_env(given: Any, kwargs: Mapping[str, Any] | None = None) -> gym.Env[Any, 
     if names_a_file(env) or _is_means(env):
         source = {"path": fspath(env)} if names_a_file(env) else {"rows": as_means(env, "env")}
         size = {key: kwargs.pop(key) for key in ("horizon", "n_arms") if key in kwargs}
-        return gym.make("NSBandit-v0", world=catalogue.make("table", **source, **size), **kwargs)
+        return gym.make("NSBandit-v0", world=worlds.make("table", **source, **size), **kwargs)
     if isinstance(env, World) or (isinstance(env, type) and issubclass(env, World)) or names_a_world(env):
         if "world" in kwargs:
             raise TypeError(f"{shown(env)} is a world already; leave out world={shown(kwargs['world'])}")
         if not isinstance(env, World):
-            found: type[World] = env if isinstance(env, type) else catalogue.kind(env)
-            env = catalogue.make(env, **{key: kwargs.pop(key) for key in found.parameters() if key in kwargs})
+            found: type[World] = env if isinstance(env, type) else worlds.kind(env)
+            env = worlds.make(env, **{key: kwargs.pop(key) for key in found.parameters() if key in kwargs})
         return gym.make("NSBandit-v0", world=env, **kwargs)
     if not isinstance(env, str):
         raise TypeError(f"env must be {WORLD}; got {shown(env)}")
@@ -78,7 +92,7 @@ def as_env(given: Any, kwargs: Mapping[str, Any] | None = None) -> gym.Env[Any, 
         raise ValueError(f"an id of Gymnasium is 'Name-v0' or 'module:Name-v0', got {shown(env)}")
     if ":" not in env and env not in gym.registry:
         ids = [each for each in gym.registry if each.startswith("NSBandit-")]
-        raise ValueError(f"unknown world {env!r}; {nearest(env, [*catalogue.names(), *ids])}")
+        raise ValueError(f"unknown world {env!r}; {nearest(env, [*worlds.names(), *ids])}")
     return gym.make(env, **kwargs)
 
 
@@ -125,9 +139,7 @@ def names_a_world(given: object) -> bool:
     >>> names_a_world("piecewise"), names_a_world("NSBandit-Piecewise-v0")
     (True, False)
     """
-    return (
-        isinstance(given, str) and given not in gym.registry and (given in catalogue.WORLDS or looks_like_path(given))
-    )
+    return isinstance(given, str) and given not in gym.registry and (given in worlds.WORLDS or looks_like_path(given))
 
 
 def names_a_file(given: object) -> bool:
@@ -257,7 +269,7 @@ class Spec:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Return the spec of a text; see :mod:`ns_mab_gym.agents.core.text`."""
+        """Return the spec of a text; see :mod:`ns_mab_gym.agents.core.registry`."""
         name, parameters = read_text(text)
         check_single(text, parameters)
         return cls.of(name, **parameters)
@@ -511,7 +523,7 @@ def swept_agents(
 
     Args:
         agent: a name, or a class.
-        parameters: a swept one has :class:`~ns_mab_gym.agents.core.text.Values`.
+        parameters: a swept one has :class:`~ns_mab_gym.agents.core.registry.Values`.
         label: its label, to which a swept parameter is added.
         least: how many values a sweep must have.
         about: its note and group.

@@ -12,7 +12,7 @@ from ns_mab_gym.agents.core.registry import AGENTS
 from ns_mab_gym.parallel import Pool, executor
 from ns_mab_gym.rewards import LAWS
 from ns_mab_gym.worlds import World
-from ns_mab_gym.worlds.catalogue import WORLDS
+from ns_mab_gym.worlds.world import WORLDS
 
 # These check by themselves; their failures are to say as much as those of a test.
 pytest.register_assert_rewrite("index_rules", "stored_runs")

@@ -42,7 +42,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "theory": {"agents.core", "means", "specs"},
     "statistics": {"means"},
     "detections": {"agents.core", "agents.parts", "means", "runs", "statistics"},
-    "figures": {"detections", "files", "means", "runs", "statistics", "theory"},
+    "figures": {"detections", "files", "means", "runs", "statistics", "theory", "tuning"},
     "code_version": {"agents.core", "envs", "files", "sources", "specs", "studies"},
     "studies": {
         "agents.core", "agents.parts", "code_version", "detections", "envs", "figures", "files", "means", "parallel",

@@ -23,7 +23,7 @@ from ns_mab_gym.agents.core.registry import AGENTS, Registry
 from ns_mab_gym.cli.entry import COMMANDS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-REGISTRIES: list[Registry] = [AGENTS, worlds.catalogue.WORLDS, rewards.LAWS]
+REGISTRIES: list[Registry] = [AGENTS, worlds.WORLDS, rewards.LAWS]
 
 OTHERS = ("export", "openssl")  # commands that pages may use beside ours and Dask's
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..agents.core.text import is_number, read_value
+from ..agents.core.registry import is_number, read_value
 from ..envs.bandit import NSBanditEnv
 from ..files import file_name
 from ..means import Floats

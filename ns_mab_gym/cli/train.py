@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None, command: str = "train") -> int:
 def _described(parser: Parser, file: str) -> argparse.Namespace:
     """Return the options that a TOML file describes, read as if they had been typed."""
     from ..agents.core.arguments import by_name, known_parameters
-    from ..agents.core.text import plain
+    from ..agents.core.registry import plain
     from ..studies.study import toml_content
 
     read, usual = plain(toml_content(Path(file))), vars(parser.parse_args([]))

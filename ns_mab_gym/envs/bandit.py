@@ -14,8 +14,7 @@ from .. import rewards
 from ..agents.core.arguments import as_integer, by_name, choice, known_parameters, shown
 from ..means import Floats, as_means, block_size
 from ..rewards import Law
-from ..worlds import catalogue
-from ..worlds.world import World
+from ..worlds.world import World, make
 from .render import EpisodeHistory, ansi_line, draw_frame
 
 Observation = npt.NDArray[np.float32]
@@ -113,7 +112,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         **parameters: Any,
     ) -> None:
         law_parameters = {"scale": scale, "concentration": concentration}
-        self.world = catalogue.make(world, **parameters)
+        self.world = make(world, **parameters)
         self.law = rewards.make(reward, **{k: v for k, v in law_parameters.items() if v is not None})
         if render_mode is not None:
             choice("render mode", render_mode, self.metadata["render_modes"])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..agents.core.text import is_number
+from ..agents.core.registry import is_number
 from ..detections import Scorecard
 from ..figures.style import BLUE, GREY, VERMILION
 from ..means import Floats, best_arms

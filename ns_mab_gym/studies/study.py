@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..agents.core.arguments import choice, known_parameters, positive_int
-from ..agents.core.text import TEXTS, Values, is_number, plain
+from ..agents.core.registry import TEXTS, Values, is_number, plain
 from ..files import KeptFile, escaped, plain_text, shortened
 from ..specs import MODELS, AgentSpec, S, Spec, WorldSpec, read_agents, swept_agents
 from ..worlds.table import read_file

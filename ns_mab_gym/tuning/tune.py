@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from ..agents.core.arguments import choice, positive_int, shown
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import UnsuitableRewardsError
-from ..agents.core.registry import AGENTS, check_parameters, kind, make
-from ..agents.core.text import unpacked
+from ..agents.core.registry import AGENTS, check_parameters, kind, make, unpacked
 from ..means import Floats
 from ..statistics import Estimated, estimated
 from ..theory.text_tables import number, signed

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from .catalogue import WORLDS, card, kind, make, names, register
 from .drawn import Mixed, Piecewise, RandomWalk, Rising, Rotting
 from .paper import Abrupt, GeneralAbrupt, Smooth
 from .synthetic import Periodic, Stationary, Variation
 from .table import Table, read_means
-from .world import World
+from .world import WORLDS, World, card, kind, make, names, register
 
 __all__ = [
     "Abrupt",

@@ -13,7 +13,7 @@ from index_rules import CLOSE, History, Rule, after, check_choice, divergence, k
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import ALL, act, forget, observe
 from ns_mab_gym.agents.kl_ucb import new_kl_state
-from ns_mab_gym.agents.parts.indices import COUNTING, highest, log_odds_bound
+from ns_mab_gym.agents.parts.races import COUNTING, highest, log_odds_bound
 from ns_mab_gym.agents.sw_ucb import new_ucb1_state
 
 VALUES = st.sampled_from([-1.0, 0.0, 0.5, math.inf])  # few, so that most lists have ties

@@ -14,11 +14,11 @@ from scipy import stats
 from winning import agreement, winning_chances
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.parts.indices import highest
 from ns_mab_gym.agents.parts.races import (
     beyond,
     chance_bound,
     expire,
+    highest,
     largest_beta,
     largest_beta_plain,
     largest_gaussian,

@@ -24,7 +24,7 @@ from ns_mab_gym.agents.core.registry import AGENTS, Registry, load_path
 from ns_mab_gym.specs import as_env
 from ns_mab_gym.studies.study import Study, check_study, experiment
 
-TABLES = {"agents": AGENTS, "worlds": worlds.catalogue.WORLDS, "laws": rewards.LAWS}
+TABLES = {"agents": AGENTS, "worlds": worlds.WORLDS, "laws": rewards.LAWS}
 FOLDER = Path(agents.__file__).parent
 
 

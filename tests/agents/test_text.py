@@ -3,7 +3,7 @@
 import pytest
 
 from ns_mab_gym.agents.core.arguments import nearest, positive_int
-from ns_mab_gym.agents.core.text import _split, plain, read_value
+from ns_mab_gym.agents.core.registry import _split, plain, read_value
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ns_mab_gym import agents, rewards, worlds
 from ns_mab_gym.agents.core.registry import AGENTS
 from ns_mab_gym.cli import entry
 from ns_mab_gym.rewards import LAWS
-from ns_mab_gym.worlds.catalogue import WORLDS
+from ns_mab_gym.worlds.world import WORLDS
 
 pytestmark = pytest.mark.usefixtures("here")
 slowly = pytest.mark.filterwarnings("ignore:.*generic Python loop")

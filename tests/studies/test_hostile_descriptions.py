@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ns_mab_gym.agents.core.text import TEXTS
+from ns_mab_gym.agents.core.registry import TEXTS
 from ns_mab_gym.specs import AgentSpec, WorldSpec, agent_specs, read_agents, world_specs
 from ns_mab_gym.studies.runner import check_study
 from ns_mab_gym.studies.study import Experiment, Study, read_study
