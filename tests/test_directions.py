@@ -56,7 +56,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "paper": {"agents", "agents.core", "claims", "means", "play", "report", "runs", "specs", "statistics", "studies"},
     "leaderboard": {
         "agents", "agents.core", "code_version", "envs", "figures", "files", "means", "parallel", "play", "report",
-        "runs", "sources", "specs", "statistics", "studies", "worlds",
+        "sources", "specs", "statistics", "studies", "worlds",
     },
     "comparison": {
         "agents.core", "envs", "figures", "files", "means", "parallel", "play", "report", "runs", "sources", "specs",

@@ -50,7 +50,6 @@ def test_clear_runs_decide_either_way_and_unclear_ones_do_not(decide, asked, slo
 def test_a_finding_names_what_stands_against_it_and_only_what_is_false():
     finding = decisions.least(evidence(noise=0, a=0.2, b=0.1, c=0.3, d=0.2), "a", "abcd")
     assert [test.right for test in finding.exceptions] == ["b"]
-    assert "a 1,0" in str(finding.exceptions[0])
     assert finding.instead == "b has less than a"
     assert finding.figures == "b 500 ± 0.0, a 1,000 ± 0.0, d 1,000 ± 0.0, c 1,500 ± 0.0"  # the least first
 
