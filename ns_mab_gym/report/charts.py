@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ def regret_chart(curves: Mapping[str, Runs], changes: Sequence[int], notes: Mapp
     traces = []
     for index, (label, curve) in enumerate(curves.items()):
         style = line_style(index)
-        name = f"{label}*" if label in notes else label
+        name = starred(label, notes)
         traces += [_band(curve, name, style["color"]), _line(curve, name, _dash(style), style["color"])]
     layout = axes_layout("cumulative regret", _phases(changes, curve.horizon))
     return {"data": traces, "layout": layout, "agents": list(curves)}
@@ -35,7 +35,7 @@ def other_curves(readings: Mapping[str, Mapping[str, Runs]], notes: Mapping[str,
     """The curves of other readings of a chart's agents, by their own labels, at the same rounds as the chart's."""
     return {
         label: {
-            "name": plain(name := f"{label}*" if label in notes else label),
+            "name": plain(name := starred(label, notes)),
             "traces": [_band(curve, name, "")["y"], _line(curve, name, {}, "")["y"]],
         }
         for curves in readings.values()
@@ -148,6 +148,11 @@ def interval_bars(estimates: Sequence[Estimate]) -> Chart:
 def plain(name: str) -> str:
     """A name as plain text for plotly, which reads some HTML in names, but does not know ``&quot;``."""
     return html.escape(name, quote=False)
+
+
+def starred(label: str, notes: Collection[str]) -> str:
+    """A label, with a star if there is a footnote about it."""
+    return f"{label}*" if label in notes else label
 
 
 def _rounded(values: npt.NDArray[np.float64]) -> list[float]:

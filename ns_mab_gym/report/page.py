@@ -85,7 +85,7 @@ class Page:
         return environment().get_template("page.html").render(self.content(), plotly=Markup(get_plotlyjs()))
 
     def content(self) -> dict[str, Any]:
-        """What the template shows; while it is made, the runs of one world at a time are held."""
+        """Return the values that the template shows; while they are made, the runs of one world at a time are held."""
         study = self.results.study
         worlds, surveys, parameters, horizons = [], [], [], dict[int, None]()
         for number, world in enumerate(study.worlds):

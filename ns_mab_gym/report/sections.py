@@ -19,7 +19,7 @@ from ..statistics import Estimate, estimate, mean_se
 from ..studies.results import Results, summaries
 from ..studies.study import REFERENCES, Experiment
 from ..studies.tables import UNSCORED
-from .charts import Chart, interval_bars, plain, regret_line
+from .charts import Chart, interval_bars, plain, regret_line, starred
 
 NOTHING = "–"  # shown where the reference would be compared with itself
 SYMBOLS = {"window": "τ", "gamma": "γ", "delta": "δ", "phi": "φ", "batch": "Δ", "sigma": "σ", "epsilon": "ε",
@@ -51,11 +51,6 @@ class ChartSlot(NamedTuple):
 def embedded(path: Path) -> str:
     """A file in base 64, to become part of the page."""
     return base64.b64encode(path.read_bytes()).decode()
-
-
-def starred(label: str, notes: Collection[str]) -> str:
-    """A label, with a star if there is a footnote about it."""
-    return f"{label}*" if label in notes else label
 
 
 def parameters_in_words(parameters: Sequence[Mapping[str, Any]], exactly: bool = False) -> str:

@@ -151,11 +151,9 @@ def test_one_world_has_no_mean_place_and_its_label_is_not_said_twice():
 
 
 def test_other_readings_stand_below_the_agents_ranked_in_the_place_of_theirs(hand_page: Reader):
-    page = hand_page
-    tables = page.tables
-    assert page.elements.count(("tr", "class")) == 1  # in italics, which a note explains
-    assert len([text for text in page.texts if text.startswith("Rows in italics")]) == 1
-    here = next(table for table in tables if table[0][0] == "Agent" and len(table[0]) == 9)
+    assert hand_page.elements.count(("tr", "class")) == 1  # in italics, which a note explains
+    assert len([text for text in hand_page.texts if text.startswith("Rows in italics")]) == 1
+    here = next(table for table in hand_page.tables if table[0][0] == "Agent" and len(table[0]) == 9)
     # b, boldly, has less regret than a and c in every run: 40, 50, 60 against 100 and more.
     assert [(row[0], row[1], row[7]) for row in here[1:]] == [
         ("c", "160 ± 30.6", "1.17"),  # 100 against 100: a tie in the first run
@@ -179,7 +177,7 @@ def test_claims_at_a_glance():
     def judged(key: str, world: str, verdict: Verdict, said_of: str = "") -> Judged:
         finding = Finding(verdict, "a 1, b 2", instead="b 2, a 1")
         claim = Claim(key, f"{key} said", f"{key} tested", lambda _: finding, said_of=said_of)
-        return Judged(claim, world, Judgement((), {(): finding}, {(): claim.test_in_words(None)}, 50))  # type: ignore[arg-type]
+        return Judged(claim, world, Judgement((), {(): finding}, {(): f"{key} tested"}, 50))
 
     claims = [judged("one", "here", Verdict.HOLDS), judged("one", "there", Verdict.UNDECIDED, "elsewhere")]
     page = Reader(page_of(judged=[*claims, judged("two", "here", Verdict.FAILS)], warning="beware").html())

@@ -109,11 +109,11 @@ def test_a_figure_whose_units_labels_and_code_are_the_same_is_not_drawn_again(dr
     assert draw(drawn_study, code=None) == NAMES  # whose units are not known
 
 
-@pytest.mark.parametrize("content", ["", "[1]", '{"a-means": 3}', '{"a-means": ["x", ["../a"]]}'])
-def test_a_damaged_record_is_no_record(draw, drawn_study, tmp_path, content):
+def test_a_damaged_record_is_no_record(draw, drawn_study, tmp_path):
     draw(drawn_study)
-    (tmp_path / pictures.RECORD).write_text(content)
-    assert draw(drawn_study) == NAMES
+    for content in ("", "[1]", '{"a-means": 3}', '{"a-means": ["x", ["../a"]]}'):
+        (tmp_path / pictures.RECORD).write_text(content)
+        assert draw(drawn_study) == NAMES
     assert sorted(json.loads((tmp_path / pictures.RECORD).read_text())) == sorted([*NAMES, "a-means-2"])
 
 
