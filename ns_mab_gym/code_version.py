@@ -23,7 +23,7 @@ from .specs import MODELS
 
 if TYPE_CHECKING:
     from .specs import AgentSpec, WorldSpec
-    from .studies.units import Unit
+    from .studies.study import Unit
 
 
 class EditedCodeError(ValueError):

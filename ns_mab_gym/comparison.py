@@ -37,8 +37,7 @@ from .statistics import FEWEST, Interval, mean_interval, pairwise_factor
 from .studies import MemoryStore, Results, collect, load, run
 from .studies.failures import remains_of
 from .studies.runner import Instances
-from .studies.study import Experiment, Study, pinned
-from .studies.units import Unit
+from .studies.study import Experiment, Study, Unit, pinned
 from .theory.text_tables import table
 
 if TYPE_CHECKING:

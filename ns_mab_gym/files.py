@@ -1,7 +1,6 @@
-"""Files and texts: whole writes, names that every file system takes, input files read once, and texts fit to be shown.
+"""Files: written in full or not at all, under names that every file system takes; input files that are read once.
 
-A file is written in full or not at all. An input file is read once: what was read is what is hashed, played and drawn,
-whatever becomes of the file during a run.
+What was read of an input file is what is hashed, played and drawn, whatever becomes of the file during a run.
 """
 
 from __future__ import annotations
@@ -22,10 +21,6 @@ TEMPORARY = re.compile(r"\.ns-mab-gym-[0-9a-f]{16}\.part")
 RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\.|$)", re.IGNORECASE)  # devices of Windows, any ending
 EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 LONGEST_NAME = 60  # bytes: a file's name, with its endings and while it is being written, may have 255
-LONGEST_TEXT = 1_000  # letters of a label or a title
-# Text that turns the reading direction or that is no letter, and Unicode's controls, surrogates and ends of lines:
-UNSEEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff")
-UNSEEN_KINDS = ("Cc", "Cs", "Zl", "Zp")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -200,63 +195,3 @@ def _read(path: str) -> bytes:
     if not os.path.isfile(path):  # of those that can be read to their end: no folder, no pipe, no device
         raise FileNotFoundError(f"there is no file at {str(path)!r}")
     return Path(path).read_bytes()
-
-
-def plain_text(what: str, given: object, *, lines: bool = False, longest: int = LONGEST_TEXT) -> str:
-    r"""The given text, if it can be shown wherever texts are shown: on a page, in a table, in a figure, in XML.
-
-    Args:
-        what: its name in error messages.
-        given: the text; it may be empty, but not blank.
-        lines: True if it may have several lines.
-        longest: letters that it may have.
-
-    >>> plain_text("label", "Smooth, σ = 0.001")
-    'Smooth, σ = 0.001'
-    >>> plain_text("label", "bell\a")
-    Traceback (most recent call last):
-        ...
-    ValueError: label has a character that cannot be shown, '\x07' in 'bell\x07'; leave it out
-    """
-    if not isinstance(given, str):
-        raise TypeError(f"{what} must be a text in quotes, got {shortened(given)}")
-    if given and not given.strip():
-        raise ValueError(f"{what} is blank, got {shortened(given)}; write a text, or leave it out")
-    if len(given) > longest:
-        raise ValueError(f"{what} may have {longest:,} letters, got {len(given):,}: {shortened(given)}; shorten it")
-    for letter in given:
-        if _is_unseen(letter) and not (lines and letter in "\n\r\t"):
-            said = f"{what} has a character that cannot be shown, {letter!a} in {shortened(given)}"
-            raise ValueError(f"{said}; leave it out")
-    return given
-
-
-def without_controls(text: str) -> str:
-    r"""The text with a sign in place of every character that cannot be shown; lines and tabs are kept.
-
-    >>> without_controls("bell\a")
-    'bell�'
-    """
-    return text.translate({ord(letter): "\ufffd" for letter in set(text) - set("\n\r\t") if _is_unseen(letter)})
-
-
-def escaped(text: str) -> str:
-    r"""The text with an escape in place of every character that cannot be shown.
-
-    >>> escaped("a\nb")
-    'a\\nb'
-    """
-    return "".join(ascii(letter)[1:-1] if _is_unseen(letter) else letter for letter in text)
-
-
-def _is_unseen(letter: str) -> bool:
-    return not letter.isprintable() and (letter in UNSEEN or unicodedata.category(letter) in UNSEEN_KINDS)
-
-
-def shortened(given: object) -> str:
-    """A value as an error message shows it."""
-    try:
-        shown = ascii(given) if isinstance(given, str) and not given.isprintable() else repr(given)
-    except ValueError:  # an integer of thousands of digits
-        return "a number of very many digits"
-    return shown if len(shown) <= 80 else f"{shown[:60]}… {shown[-10:]}"

@@ -21,7 +21,7 @@ from typing import Any, Self, TypeVar
 import gymnasium as gym
 import numpy as np
 
-from .agents.core.arguments import as_integer, known_parameters, nearest, positive, positive_int, shown
+from .agents.core.arguments import as_integer, known_parameters, nearest, plain_text, positive, positive_int, shown
 from .agents.core.registry import (
     AGENTS,
     TEXTS,
@@ -39,7 +39,7 @@ from .agents.core.registry import (
     write_text,
 )
 from .envs.bandit import NSBanditEnv
-from .files import KeptFile, plain_text, shortened
+from .files import KeptFile
 from .means import Floats, as_means
 from .worlds import world as worlds
 from .worlds.world import World
@@ -210,7 +210,7 @@ def frozen(owner: str, place: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(frozen(owner, f"{place}[{n}]", each) for n, each in enumerate(value, start=1))
     allowed = "a number, a truth value, a text, or a list or a table of these"
-    raise TypeError(f"{place} of {owner!r} must be {allowed}, got {shortened(value)} of type {type(value).__name__}")
+    raise TypeError(f"{place} of {owner!r} must be {allowed}, got {shown(value)} of type {type(value).__name__}")
 
 
 @dataclass(frozen=True, eq=False)

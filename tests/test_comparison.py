@@ -23,8 +23,8 @@ from ns_mab_gym.figures.style import save_as
 from ns_mab_gym.parallel import ExecutorError
 from ns_mab_gym.specs import WorldSpec
 from ns_mab_gym.statistics import FEWEST, RESAMPLES
+from ns_mab_gym.studies.study import StoreError
 from ns_mab_gym.studies.tables import swept_on
-from ns_mab_gym.studies.units import StoreError
 
 ABRUPT = ("NSBandit-Abrupt-v0", {"horizon": 400})
 DRAWN = ("piecewise", {"n_arms": 3, "horizon": 200})

@@ -42,7 +42,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "theory": {"agents.core", "means", "specs"},
     "statistics": {"means"},
     "detections": {"agents.core", "agents.parts", "means", "runs", "statistics"},
-    "figures": {"detections", "files", "means", "runs", "statistics", "theory", "tuning"},
+    "figures": {"agents.core", "detections", "files", "means", "runs", "statistics", "theory", "tuning"},
     "code_version": {"agents.core", "envs", "files", "sources", "specs", "studies"},
     "studies": {
         "agents.core", "agents.parts", "code_version", "detections", "envs", "figures", "files", "means", "parallel",
@@ -56,7 +56,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "paper": {"agents", "agents.core", "claims", "means", "play", "report", "runs", "specs", "statistics", "studies"},
     "leaderboard": {
         "agents", "agents.core", "code_version", "envs", "figures", "files", "means", "parallel", "play", "report",
-        "sources", "specs", "statistics", "studies", "worlds",
+        "runs", "sources", "specs", "statistics", "studies", "worlds",
     },
     "comparison": {
         "agents.core", "envs", "figures", "files", "means", "parallel", "play", "report", "runs", "sources", "specs",

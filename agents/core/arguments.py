@@ -19,6 +19,7 @@ import operator
 import os
 import re
 import types
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
@@ -26,6 +27,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+
+LONGEST_TEXT = 1_000  # letters of a label or a title
+# Text that turns the reading direction or that is no letter, and Unicode's controls, surrogates and ends of lines:
+UNSEEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff")
+UNSEEN_KINDS = ("Cc", "Cs", "Zl", "Zp")
 
 T = TypeVar("T")
 
@@ -453,3 +459,54 @@ def job_count(n_jobs: object, what: str = "n_jobs") -> int:
         if n_jobs is None or as_integer(n_jobs) == -1:
             return usable_cores()
     return positive_int(what, n_jobs, hint="-1 means all cores")
+
+
+def plain_text(what: str, given: object, *, lines: bool = False, longest: int = LONGEST_TEXT) -> str:
+    r"""The given text, if it can be shown wherever texts are shown: on a page, in a table, in a figure, in XML.
+
+    Args:
+        what: its name in error messages.
+        given: the text; it may be empty, but not blank.
+        lines: True if it may have several lines.
+        longest: letters that it may have.
+
+    >>> plain_text("label", "Smooth, σ = 0.001")
+    'Smooth, σ = 0.001'
+    >>> plain_text("label", "bell\a")
+    Traceback (most recent call last):
+        ...
+    ValueError: label has a character that cannot be shown, '\x07' in 'bell\x07'; leave it out
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"{what} must be a text in quotes, got {shown(given)}")
+    if given and not given.strip():
+        raise ValueError(f"{what} is blank, got {shown(given)}; write a text, or leave it out")
+    if len(given) > longest:
+        raise ValueError(f"{what} may have {longest:,} letters, got {len(given):,}: {shown(given)}; shorten it")
+    for letter in given:
+        if _is_unseen(letter) and not (lines and letter in "\n\r\t"):
+            said = f"{what} has a character that cannot be shown, {letter!a} in {shown(given)}"
+            raise ValueError(f"{said}; leave it out")
+    return given
+
+
+def without_controls(text: str) -> str:
+    r"""The text with a sign in place of every character that cannot be shown; lines and tabs are kept.
+
+    >>> without_controls("bell\a")
+    'bell�'
+    """
+    return text.translate({ord(letter): "\ufffd" for letter in set(text) - set("\n\r\t") if _is_unseen(letter)})
+
+
+def escaped(text: str) -> str:
+    r"""The text with an escape in place of every character that cannot be shown.
+
+    >>> escaped("a\nb")
+    'a\\nb'
+    """
+    return "".join(ascii(letter)[1:-1] if _is_unseen(letter) else letter for letter in text)
+
+
+def _is_unseen(letter: str) -> bool:
+    return not letter.isprintable() and (letter in UNSEEN or unicodedata.category(letter) in UNSEEN_KINDS)

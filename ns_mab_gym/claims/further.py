@@ -12,8 +12,7 @@ from ..specs import AgentSpec, WorldSpec
 from ..studies.results import UNFIT, KeptRuns, LabelledRuns, Results, joined_from, unlike
 from ..studies.runner import Outcome, load
 from ..studies.store import Store
-from ..studies.study import Experiment, Study
-from ..studies.units import BLOCK, Unit, blocks_of
+from ..studies.study import BLOCK, Experiment, Study, Unit, blocks_of
 from .judging import Claim, Evidence, Judged, Judgement, Verdict, judge, judgement_of
 
 

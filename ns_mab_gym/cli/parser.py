@@ -22,8 +22,7 @@ from typing import Any, NoReturn
 
 import gymnasium as gym
 
-from ..agents.core.arguments import job_count
-from ..files import escaped, shortened
+from ..agents.core.arguments import escaped, job_count, shown
 from ..sources import is_users_file
 
 GONE_WELL, UNFORESEEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -196,9 +195,9 @@ def whole(least: int, most: int, kind: str) -> Callable[[str], int]:
         except (ValueError, OverflowError):
             value = least - 1
         if value < least:
-            raise argparse.ArgumentTypeError(f"must be {kind}, got {shortened(text)}")
+            raise argparse.ArgumentTypeError(f"must be {kind}, got {shown(text)}")
         if value > most:
-            raise argparse.ArgumentTypeError(f"must be below 2**{most.bit_length()}, got {shortened(text)}")
+            raise argparse.ArgumentTypeError(f"must be below 2**{most.bit_length()}, got {shown(text)}")
         return value
 
     return read
@@ -236,12 +235,12 @@ def seconds(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {shortened(text)}")
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {shown(text)}")
     return value
 
 
 def path(text: str) -> Path:
     """Read an option that is the name of a file or a folder."""
     if not text.strip() or "\0" in text:
-        raise argparse.ArgumentTypeError(f"must be the name of a file or a folder, got {shortened(text)}")
+        raise argparse.ArgumentTypeError(f"must be the name of a file or a folder, got {shown(text)}")
     return Path(text)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..files import escaped
+from ..agents.core.arguments import escaped
 from ..parallel import EXECUTORS, RETRIES, executor
 from .parser import PROGRAM, Parser, UnfinishedError, closing, natural, path, positive
 

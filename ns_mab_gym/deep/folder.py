@@ -31,8 +31,8 @@ from ..parallel import end_with
 from ..rl.agent import SB3Agent
 from ..rl.training import LearningCurve, Trained, Training, train
 from ..studies.store import FolderLock, guarded, mark, own_folder
+from ..studies.study import StoreError
 from ..studies.tables import json_text
-from ..studies.units import StoreError
 
 Name = TypeVar("Name", bound=Hashable)
 OWNER = "Models and results of `ns-mab-gym train`"

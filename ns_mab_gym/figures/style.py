@@ -26,7 +26,8 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import offset_copy
 
-from ..files import refuse_links, without_controls, write_atomically
+from ..agents.core.arguments import without_controls
+from ..files import refuse_links, write_atomically
 
 INK, MUTED, FAINT = "#222222", "#666666", "#c4c4c0"  # text, axes, lines in the background
 BAND, GRID = "#f0f0ec", "#e4e4e0"

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..files import write_atomically
 from ..sources import OURS, code_digest, edited_while_running, versions
-from ..studies.units import Unit, identities
+from ..studies.study import Unit, identities
 
 RECORD = "written.json"
 LIBRARIES = ("scipy", "matplotlib", "plotly", "jinja2")

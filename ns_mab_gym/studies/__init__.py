@@ -5,8 +5,7 @@ from ..specs import AgentSpec, WorldSpec
 from .results import Results, collect
 from .runner import Failure, Outcome, load, run
 from .store import MemoryStore, Store
-from .study import Experiment, Study, read_study
-from .units import StoreError
+from .study import Experiment, StoreError, Study, read_study
 
 __all__ = [
     "AgentSpec",

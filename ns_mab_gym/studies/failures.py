@@ -11,10 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..files import escaped, written_atomically
+from ..agents.core.arguments import escaped
+from ..files import written_atomically
 from .runner import Failure
-from .study import Experiment, Study
-from .units import blocks_of, runs_in_words
+from .study import Experiment, Study, blocks_of, runs_in_words
 
 FILE = "failures.txt"
 MOST = 8  # pairs of agent and world that are named in the few lines

@@ -12,8 +12,7 @@ from ..figures.regret import Member
 from ..runs import Runs, joined
 from ..specs import AgentSpec, WorldSpec
 from ..statistics import Summary, summarise
-from .study import Experiment, Study
-from .units import LostResultError, Series, Unit, blocks_of
+from .study import Experiment, LostResultError, Series, Study, Unit, blocks_of
 
 KEPT = 16 << 20  # bytes of runs that are kept, beside those of the world in hand
 RECORD = 1_000  # bytes of what a run has beside its arrays: seeds, parameters, alarms

@@ -24,8 +24,7 @@ from ..play.simulate import known_of
 from ..runs import Runs, seed_pair
 from ..specs import MODELS, AgentSpec, WorldSpec, as_agent, said
 from .store import Row, Store, encode
-from .study import Study, pinned
-from .units import LostResultError, Unit, units_of
+from .study import LostResultError, Study, Unit, pinned, units_of
 
 KEPT = 4  # worlds whose means are kept
 

@@ -30,7 +30,7 @@ from ..code_version import CodeVersions
 from ..files import is_plain_file, is_temporary, remove_leftovers, write_atomically
 from ..runs import Runs
 from ..sources import versions
-from .units import InvalidRunsError, StoreError, Unit, check_runs, identities
+from .study import InvalidRunsError, StoreError, Unit, check_runs, identities
 
 MARK = "README.txt"
 

@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..agents.core.arguments import escaped
 from ..detections import Changes, Scorecard, changes_of, score
 from ..envs.bandit import NSBanditEnv
 from ..figures.regret import Swept
-from ..files import escaped, write_atomically, written_atomically
+from ..files import write_atomically, written_atomically
 from ..means import Floats
 from ..play.simulate import known_of
 from ..runs import Runs

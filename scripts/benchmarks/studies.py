@@ -17,8 +17,7 @@ from benchmarks._common import Outcome, seconds_of
 import ns_mab_gym as nsb
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.store import Store, encode
-from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import BLOCK, Unit, units_of
+from ns_mab_gym.studies.study import BLOCK, Experiment, Study, Unit, units_of
 
 TOGETHER = 500  # units that are stored at once
 COUNTS = (10_000, 1_000_000)

@@ -36,8 +36,7 @@ from ns_mab_gym import parallel
 from ns_mab_gym.files import write_atomically
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.store import encode
-from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import Experiment, Study, units_of
 
 
 class Units(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ns_mab_gym.agents.core.arguments import escaped
 from ns_mab_gym.cli import entry, parser
-from ns_mab_gym.files import escaped
 
 from .conftest import ROOT
 

@@ -18,8 +18,7 @@ from ns_mab_gym.leaderboard.page import snapshot_markdown
 from ns_mab_gym.leaderboard.plan import WORLDS, ClickRates, chosen_worlds, forms_on, plan_of, zoo_and
 from ns_mab_gym.play.simulate import known_of
 from ns_mab_gym.specs import AgentSpec
-from ns_mab_gym.studies.study import LEFT_OUT, REFERENCES
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import LEFT_OUT, REFERENCES, units_of
 
 SNAPSHOT = Path(__file__).parents[2] / "docs" / "leaderboard"
 QUICK = {world.label: world for world in chosen_worlds(quick=True)}

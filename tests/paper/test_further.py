@@ -13,8 +13,7 @@ from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import blocks_of
+from ns_mab_gym.studies.study import Experiment, Study, blocks_of
 
 HORIZON = 200
 # Mean final regrets: ts and kl-ucb differ by a fifth of the standard deviation of a difference, too little for 50 runs.

@@ -8,8 +8,7 @@ from ns_mab_gym import agents
 from ns_mab_gym.paper import study
 from ns_mab_gym.paper.readings import ABRUPT, ALGORITHMS, SMOOTH
 from ns_mab_gym.paper.study import survey
-from ns_mab_gym.studies import units
-from ns_mab_gym.studies.study import LEFT_OUT, REFERENCES
+from ns_mab_gym.studies.study import LEFT_OUT, REFERENCES, blocks_of, units_of
 
 WORLDS = study.worlds(2_000)
 
@@ -30,8 +29,8 @@ def test_the_papers_own_are_the_very_runs_of_the_comparison(surveys):
         compared = study.comparison(world, 2_000, 3)
         own = {entry.label: entry for entry in surveys[label].agents if entry.label in ALGORITHMS}
         assert own == {entry.label: entry for entry in compared.ranked}
-        wanted = {unit for entry in compared.ranked for unit in units.blocks_of(compared, world, entry)}
-        mine = {unit for entry in own.values() for unit in units.blocks_of(surveys[label], world, entry)}
+        wanted = {unit for entry in compared.ranked for unit in blocks_of(compared, world, entry)}
+        mine = {unit for entry in own.values() for unit in blocks_of(surveys[label], world, entry)}
         assert mine == wanted
 
 
@@ -55,4 +54,4 @@ def test_it_is_part_of_the_study_unless_left_out():
     with_zoo, without = (study.study(3, 2_000, zoo=zoo) for zoo in (True, False))
     assert [each.survey for each in without.experiments] == [False] * 8
     assert [each.survey for each in with_zoo.experiments] == [False] * 8 + [True] * 4
-    assert set(units.units_of(without)) < set(units.units_of(with_zoo))
+    assert set(units_of(without)) < set(units_of(with_zoo))

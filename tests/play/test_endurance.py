@@ -21,7 +21,7 @@ from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.vector import NSBanditVectorEnv
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.units import Series, Unit
+from ns_mab_gym.studies.study import Series, Unit
 
 ROUNDS = 10**6
 SCRIPTS = Path(__file__).parents[2] / "scripts"

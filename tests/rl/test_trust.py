@@ -18,8 +18,7 @@ from ns_mab_gym import rl
 from ns_mab_gym.cli.studies import evaluate
 from ns_mab_gym.files import KeptFile
 from ns_mab_gym.specs import AgentSpec, read_agents
-from ns_mab_gym.studies.study import Study, experiment, pinned, read_study
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import Study, experiment, pinned, read_study, units_of
 
 from .conftest import ID, WORLD, Models, Trap
 

@@ -17,8 +17,7 @@ from ns_mab_gym.parallel import ExecutorLostError, UnfitWorkerError, executor
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import run
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import Experiment, Study, units_of
 
 pytest.importorskip("distributed")
 AGENTS = ("beta-swts", "sw-ucb", "glr-ts")

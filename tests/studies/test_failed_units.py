@@ -9,8 +9,7 @@ from failing_studies import ABRUPT, SMOOTH, Failing, page_of, ran, rows_of
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.failures import Gap, failures_in_words, write_failures
 from ns_mab_gym.studies.runner import Failure
-from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import Unit, units_of
+from ns_mab_gym.studies.study import Experiment, Study, Unit, units_of
 
 HOSTILE = "<script>alert(1)</script> \x1b[31mred\x07\u202e\ud800 two\nlines"
 

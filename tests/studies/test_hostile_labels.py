@@ -15,9 +15,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import ns_mab_gym
+from ns_mab_gym.agents.core.arguments import escaped
 from ns_mab_gym.figures.style import save_as, styled
 from ns_mab_gym.figures.worlds import means_figure
-from ns_mab_gym.files import escaped
 from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.pictures import planned

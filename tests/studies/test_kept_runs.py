@@ -23,8 +23,7 @@ from ns_mab_gym.studies import runner
 from ns_mab_gym.studies.results import KeptRuns, LabelledRuns, MissingRunsError, collect
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import Experiment, Study, units_of
 
 
 class Reader:

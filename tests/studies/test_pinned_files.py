@@ -22,8 +22,7 @@ from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec, as_env
 from ns_mab_gym.studies.runner import load, run
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.study import Experiment, Study, arm_names, pinned
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import Experiment, Study, arm_names, pinned, units_of
 
 OLD, NEW = np.full((20, 2), 0.25), np.full((20, 2), 0.75)
 

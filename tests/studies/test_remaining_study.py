@@ -5,8 +5,7 @@ from dataclasses import replace
 from ns_mab_gym.specs import BLIND, AgentSpec, WorldSpec
 from ns_mab_gym.studies.failures import remains_of
 from ns_mab_gym.studies.runner import Failure
-from ns_mab_gym.studies.study import Experiment, Study
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import Experiment, Study, units_of
 
 
 def of(study, *pairs, first_run=0):

@@ -11,7 +11,7 @@ from single_version import v1
 from ns_mab_gym.comparison import OWNER
 from ns_mab_gym.studies.runner import run
 from ns_mab_gym.studies.store import FolderLock, Store, own_folder
-from ns_mab_gym.studies.units import StoreError
+from ns_mab_gym.studies.study import StoreError
 
 LEFT = {
     "nothing": [],

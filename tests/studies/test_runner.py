@@ -12,7 +12,7 @@ from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.studies.results import collect
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.units import LostResultError, units_of
+from ns_mab_gym.studies.study import LostResultError, units_of
 
 
 def test_everything_is_computed_once_and_then_remembered(study, store, engine, progress):

@@ -18,13 +18,7 @@ from ns_mab_gym.code_version import CodeVersions
 from ns_mab_gym.specs import AgentSpec
 from ns_mab_gym.studies.runner import compute, run
 from ns_mab_gym.studies.store import FILE, MemoryStore, Store, encode
-from ns_mab_gym.studies.units import (
-    InvalidRunsError,
-    Series,
-    StoreError,
-    Unit,
-    units_of,
-)
+from ns_mab_gym.studies.study import InvalidRunsError, Series, StoreError, Unit, units_of
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@
 import pytest
 
 from ns_mab_gym.specs import AgentSpec, WorldSpec, read_agents
-from ns_mab_gym.studies.study import Experiment, Study, read_study
-from ns_mab_gym.studies.units import units_of
+from ns_mab_gym.studies.study import Experiment, Study, read_study, units_of
 
 WORLD, AGENT = WorldSpec.of("NSBandit-Abrupt-v0"), AgentSpec.of("ts")
 

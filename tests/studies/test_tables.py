@@ -11,9 +11,8 @@ from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies import tables
 from ns_mab_gym.studies.results import StudyTotals, collect
 from ns_mab_gym.studies.runner import Instances, compute
-from ns_mab_gym.studies.study import Experiment, Study
+from ns_mab_gym.studies.study import Experiment, Study, blocks_of, runs_in_words, units_of
 from ns_mab_gym.studies.tables import write_tables
-from ns_mab_gym.studies.units import blocks_of, runs_in_words, units_of
 
 MEANS = {"abrupt": None, "NSBandit-Smooth-v0:horizon=1000": None, "again": None}
 

@@ -13,14 +13,7 @@ from single_version import v1
 
 from ns_mab_gym.paper import study as paper
 from ns_mab_gym.specs import AgentSpec, WorldSpec
-from ns_mab_gym.studies.study import Experiment, Study, pinned
-from ns_mab_gym.studies.units import (
-    Series,
-    Unit,
-    blocks_of,
-    identities,
-    units_of,
-)
+from ns_mab_gym.studies.study import Experiment, Series, Study, Unit, blocks_of, identities, pinned, units_of
 
 
 def unit_of(world="NSBandit-Abrupt-v0", agent="ts", runs=10, seed=0, rounds=(), **labels):

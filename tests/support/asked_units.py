@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ns_mab_gym.studies.study import Study
-from ns_mab_gym.studies.units import Unit, blocks_of
+from ns_mab_gym.studies.study import Study, Unit, blocks_of
 
 
 def asked_one_by_one(study: Study) -> list[Unit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ns_mab_gym.studies.units import Unit
+from ns_mab_gym.studies.study import Unit
 
 
 def v1(unit: Unit) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ns_mab_gym.runs import Runs
 from ns_mab_gym.studies.store import Store, encode
-from ns_mab_gym.studies.units import Unit
+from ns_mab_gym.studies.study import Unit
 
 
 def save(store: Store, unit: Unit, block: Runs) -> None:
