@@ -68,7 +68,9 @@ def _searched(text: str) -> tuple[str, Any]:
     name, _, values = text.partition("=")
     low, *high_and_scale = values.split(":")
     if not (name and values) or len(high_and_scale) > 2:
-        raise ValueError(f"cannot read the space {text!r}; write window=10:1000, window=10:1000:log or window=10,20,50")
+        raise ValueError(
+            f"cannot read the space {text!r}; write window=10:1000 (low:high or low:high:scale) or window=10,20,50"
+        )
     written = [low, *high_and_scale[:1]] if high_and_scale else values.split(",")
     numbers = [read_value(each) for each in written]
     for number, each in zip(numbers, written, strict=True):
