@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 import re
-import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import chain, count
@@ -60,23 +59,8 @@ def remove_leftovers(*folders: Path) -> None:
     for folder in folders:
         if folder.is_dir():
             for path in folder.iterdir():
-                if is_temporary(path.name) and is_plain_file(path):
+                if is_temporary(path.name) and path.is_file():
                     path.unlink()
-
-
-def is_plain_file(path: Path) -> bool:
-    """True if there is a file itself: no link to one, no pipe, no folder."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
-
-
-def refuse_links(*paths: Path) -> None:
-    """Raise a ValueError if one of these is a link, through which something elsewhere would be written."""
-    for path in paths:
-        if path.is_symlink():
-            raise ValueError(f"{str(path)!r} is a link to another place; remove the link, or choose another folder")
 
 
 def file_name(words: str, *, instead: str, keep: str = ".", gap: str = "-", longest: int = LONGEST_NAME) -> str:

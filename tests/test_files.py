@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ns_mab_gym
-from ns_mab_gym.files import distinct_names, file_name, is_temporary, refuse_links, remove_leftovers, write_atomically
+from ns_mab_gym.files import distinct_names, file_name, is_temporary, remove_leftovers, write_atomically
 
 LONGEST = 255  # bytes of a name, on nearly every file system
 
@@ -93,13 +93,6 @@ def test_what_is_being_written_would_be_known_as_a_leftover(tmp_path, monkeypatc
     write_atomically(tmp_path / ("店" * 80), b"")
     assert [is_temporary(name) for name in seen] == [True]
     assert len(seen[0].encode()) < 50
-
-
-def test_links_are_refused_in_words(tmp_path):
-    (tmp_path / "model.zip").symlink_to(tmp_path / "absent")
-    refuse_links(tmp_path / "numbers.json")
-    with pytest.raises(ValueError, match=r"model\.zip' is a link to another place; remove the link, or choose another"):
-        refuse_links(tmp_path / "numbers.json", tmp_path / "model.zip")
 
 
 DEVICES = ("con", "PRN", "aux", "nul", "com1", "COM9", "lpt0", "com¹", "lpt³")  # of Windows

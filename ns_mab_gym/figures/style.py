@@ -27,7 +27,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from matplotlib.transforms import offset_copy
 
 from ..agents.core.arguments import without_controls
-from ..files import refuse_links, write_atomically
+from ..files import write_atomically
 
 INK, MUTED, FAINT = "#222222", "#666666", "#c4c4c0"  # text, axes, lines in the background
 BAND, GRID = "#f0f0ec", "#e4e4e0"
@@ -290,7 +290,6 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as PNG and as SVG into a folder of results, in whose place there must not be a link by now."""
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
-        refuse_links(folder)
         save_as(figure, path)
     return paths
 

@@ -25,9 +25,9 @@ from ..figures.leaderboard import RankedAgent, RatePanel, heatmap_figure, ranks_
 from ..figures.style import save
 from ..files import write_atomically
 from ..parallel import RETRIES, Pool
-from ..play.progress import progress_for, speed
+from ..play.progress import progress_for
 from ..report.page import environment
-from ..report.pipeline import work_in_words
+from ..report.pipeline import speed_in_words, work_in_words
 from ..report.record import Record, basis
 from ..sources import versions
 from ..studies import runner
@@ -369,7 +369,7 @@ class Leaderboard:
             outcome = runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
             made_from = basis(outcome.units, store.code, (self.plan, study, self.warning, self.command))
             if said := record.said(made_from):
-                return [*said["lines"], self._work(outcome, began), f"page: {self.page}"]
+                return [*said["lines"], speed_in_words(time.perf_counter() - began, outcome), f"page: {self.page}"]
             self.failures = outcome.failures
             remains = remains_of(study, outcome.failures)
             results = collect(remains.study, partial(runner.load, store), store.reject)
@@ -385,16 +385,12 @@ class Leaderboard:
         if not self.failures:
             record.keep(made_from, {"lines": lines})
         unkept = [NO_SNAPSHOT] if self.snapshot is not None and self.failures else []
-        return [*lines, self._work(outcome, began), *unkept, f"page: {self.page}" if standings else NO_PAGE]
-
-    @staticmethod
-    def _work(outcome: runner.Outcome, began: float) -> str:
-        """The number of units that were computed, and the speed."""
-        seconds = time.perf_counter() - began
-        work = f"{len(outcome.computed)} of {len(outcome.units)} units computed in {seconds:.1f} s"
-        if outcome.computed:
-            work += f" ({outcome.computed_steps:.3g} steps, {speed(outcome.computed_steps, seconds)})"
-        return work
+        return [
+            *lines,
+            speed_in_words(time.perf_counter() - began, outcome),
+            *unkept,
+            f"page: {self.page}" if standings else NO_PAGE,
+        ]
 
     @property
     def page(self) -> Path:

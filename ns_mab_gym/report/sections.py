@@ -248,7 +248,7 @@ def places_of(means: Mapping[str, float]) -> dict[str, int]:
 
 
 def agent_rows(columns: Sequence[Mapping[str, Any]], notes: Collection[str]) -> list[dict[str, Any]]:
-    """The agents of the first screen: the name with a star for a footnote, the line, and the mean place over worlds.
+    """The agents of the first screen: the name with a star for a footnote, the line, and the mean rank over worlds.
 
     Args:
         columns: one for each world.
@@ -312,7 +312,7 @@ def survey_columns(results: Results, world: WorldSpec) -> list[SurveyColumn]:
 
 
 def survey_of(columns: Sequence[SurveyColumn], papers: Collection[str]) -> dict[str, Any] | None:
-    """The survey of a study, the best mean place first, and a chart for each world; None if it has none.
+    """The survey of a study, the best mean rank first, and a chart for each world; None if it has none.
 
     Args:
         columns: one for each survey on a world.

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..agents.parts.alarms import ALARM
 from ..code_version import CodeVersions
-from ..files import is_plain_file, is_temporary, remove_leftovers, write_atomically
+from ..files import is_temporary, remove_leftovers, write_atomically
 from ..runs import Runs
 from ..sources import versions
 from .study import InvalidRunsError, StoreError, Unit, check_runs, identities
@@ -54,19 +54,17 @@ def own_folder(folder: Path, owner: str, remedy: str) -> None:
         raise StoreError(f"{str(folder)!r} is no folder; {remedy}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / MARK
-    marked = is_plain_file(path) and path.read_bytes().startswith(owner.encode())
+    marked = path.is_file() and path.read_bytes().startswith(owner.encode())
     # An interrupted start leaves an empty lock, or a file half written.
-    others = [each for each in folder.iterdir() if not (is_plain_file(each) and is_temporary(each.name))]
-    if not marked and not all(
-        each.name == ".lock" and is_plain_file(each) and not each.stat().st_size for each in others
-    ):
+    others = [each for each in folder.iterdir() if not is_temporary(each.name)]
+    if not marked and any(each.name != ".lock" or each.is_dir() or each.stat().st_size for each in others):
         raise StoreError(f"{str(folder)!r} holds other things; {remedy}")
 
 
 def mark(folder: Path, explanation: str) -> None:
     """Leave the mark in a folder, the first thing in it besides its lock; unless it is there already."""
     path = folder / MARK
-    if not is_plain_file(path) or path.read_bytes() != explanation.encode():
+    if not path.is_file() or path.read_bytes() != explanation.encode():
         write_atomically(path, explanation.encode())
 
 
@@ -127,7 +125,7 @@ class FolderLock:
 
 T = TypeVar("T")
 FILE = "results.sqlite"
-OWNER = "This folder belongs to ns_mab_gym.experiments."
+OWNER = "This folder belongs to ns-mab-gym."
 EXPLANATION = f"""{OWNER}
 
 {FILE}    every result: a row for each block of runs of an agent on a world, of this and of earlier code

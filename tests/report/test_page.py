@@ -165,7 +165,7 @@ def test_other_readings_stand_below_the_agents_ranked_in_the_place_of_theirs(han
 
 def test_the_first_table_has_every_agent_on_every_world(hand_page: Reader):
     head, *rows = hand_page.tables[0]
-    assert head == ["Agent", "here", "there", "mean place"]
+    assert head == ["Agent", "here", "there", "mean rank"]
     assert [[" ".join(cell.split()) for cell in row] for row in rows] == [
         ["a", "2200 ± 58τ = 5", "220 ± 5.8τ = 5", "2.0"],  # place, regret, parameters
         ["b", "3250 ± 58τ = 5", "110 ± 2.9τ = 5", "2.0"],
