@@ -176,6 +176,7 @@ class Sheet:
         self._layout.execute(figure)
         figure.set_layout_engine("none")
         for axes, title in titles.items():
+            axes.set_position(np.round(axes.get_position().bounds, 9))  # the solver's last bits vary
             panel = axes.get_window_extent()
             places = spread([name.xy[1] for name in names[axes]], STEP * figure.dpi / panel.height, 0.0, 1.0)
             for name, place in zip(names[axes], places, strict=True):
