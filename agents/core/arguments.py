@@ -40,7 +40,7 @@ LARGEST_REWARD = 1e36
 MOST = 2**53  # rounds, arms, windows and other counts
 
 FEW = 8  # words that are all named even where one of them is close
-LONG = 200  # characters, at which the text of a given value is cut
+LONG = 120  # characters, at which the text of a given value is cut
 TOO_LARGE = 2**63  # for an integer of compiled code
 LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
 UNIONS = (Union, types.UnionType)

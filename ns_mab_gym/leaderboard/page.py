@@ -46,8 +46,8 @@ RULES = (
     "worlds every run has an instance of its own, and informed agents are tuned anew for each.",
     "On a world, agents are ranked by their mean regret in round T. An agent's mean rank is the mean over the worlds "
     "of a family, then over the families, so that seven kinds of random phases do not outvote two of rising means.",
-    f"Intervals are over worlds: families are drawn with replacement, then worlds in each, {ranks.SAMPLES:,} times. "
-    "They say what the rank could be on other worlds of these kinds, and not what it would be with other luck.",
+    f"Intervals are over worlds: families are drawn with replacement, then worlds within each, {ranks.SAMPLES:,} "
+    "times. They say what the rank could be on other worlds of these kinds, and not what it would be with other luck.",
     "Only worlds that every agent of the zoo can play count for ranks. Gaussian rewards leave [0, 1], for which many "
     "rules are not defined: these worlds are shown and do not count. Who misses a world that counts has no place.",
     "Agents for rewards of 0 or 1 play Beta rewards by a coin flip with the reward as its chance, which adds noise "
