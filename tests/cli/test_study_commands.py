@@ -150,7 +150,7 @@ def charts_in(page):
 
 def test_a_sweep_has_a_chart_and_a_figure_on_every_world(tmp_path, described):
     summary, page = described()
-    assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {"drawn.json"} | {
+    assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {
         f"here-{kind}.{ending}" for kind in ("means", "regret", "sweep") for ending in ("png", "svg")
     }
     line, tuned, recommended = charts_in(page)["sweep-0-0-0"]["data"]

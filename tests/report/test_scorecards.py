@@ -105,13 +105,11 @@ def test_the_figures_of_alarms_show_the_agents_of_each_world(results, alert_stud
     monkeypatch.setattr(
         pictures, "alarm_figure", lambda cards, title: shown.setdefault(title, list(cards)) and Figure()
     )
-    drawn = pictures.draw(results, Instances(alert_study), tmp_path, {"anew"}, code=lambda unit: "code")
+    drawn = pictures.draw(results, Instances(alert_study), tmp_path, {"anew"})
     [experiment] = alert_study.experiments
     timelines = {(experiment, world): tmp_path / f"{n}.svg" for world, n in zip((ABRUPT, ANEW), NAMES, strict=True)}
     assert drawn.timelines == timelines
     assert shown == {"abrupt": ["alert"], "anew": ["alert"]}  # without other readings
-    again = pictures.draw(results, Instances(alert_study), tmp_path, {"anew"}, code=lambda unit: "code")
-    assert again == drawn
 
 
 def test_a_pipeline_writes_the_detections(alert_study, alert_engine, tmp_path, capsys):
