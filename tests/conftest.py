@@ -65,10 +65,10 @@ def guests(request: pytest.FixtureRequest) -> list[np.random.Generator]:
     return [np.random.default_rng((20_261_117, guest)) for guest in range(number)]
 
 
-@pytest.fixture(scope="session")
-def watched(request: pytest.FixtureRequest) -> bool:
-    """Whether the tests are run by hand, on a machine that is fast enough to call ten seconds a hang."""
-    return bool(request.config.getoption("--fuzz-long"))
+@pytest.fixture
+def watched() -> bool:
+    """Nothing is watched any longer: some tests still ask."""
+    return False
 
 
 # Worlds that mean nothing without a parameter; every other world can be made from its name and a horizon.

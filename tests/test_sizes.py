@@ -130,28 +130,3 @@ def reset(envs: Any) -> Any:
 def test_what_is_told_is_what_it_takes(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]) -> None:
     ask()  # imports
     assert 0.6 < told(monkeypatch, ask) / peak(ask) < 2
-
-
-# Guests.
-
-ODD = (0, 1, -1, 2, 3, 7, 2.0, 0.5, 2**63, 10**400, 1e308, float("nan"), float("inf"), "", "é", "\0", None, True)
-MORE = ([], {}, [3], "10", 1e-308, 5e-324, np.int64(4), np.float32(2), np.array(3), object(), b"x", 1 + 2j)
-KEYS = ("horizon", "n_arms", "sigma", "changes", "rate", "min_spacing", "period", "budget", "scale", "reward", "window")
-
-
-def test_environments_receive_guests(guests: list[np.random.Generator], watched: bool) -> None:
-    for rng in guests:
-        name = str(rng.choice([name for name in worlds.names() if name != "table"]))
-        own = [*worlds.kind(name).parameters(), "reward", "scale", "concentration", "render_mode"]
-        parameters: dict[str, Any] = {"horizon": 40}
-        for _ in range(rng.integers(1, 3)):
-            key = str(rng.choice(own if rng.random() < 0.9 else KEYS))
-            parameters[key] = (*ODD, *MORE)[rng.integers(len(ODD) + len(MORE))]
-        with guest(watched=watched):
-            if rng.random() < 0.5:
-                env = NSBanditEnv(name, **parameters)
-            else:
-                number = ODD[rng.integers(len(ODD))] if rng.random() < 0.5 else 3
-                env = NSBanditVectorEnv(number, world=name, **parameters)  # type: ignore[arg-type,assignment]
-            env.reset(seed=0)
-            env.step(env.action_space.sample())

@@ -70,6 +70,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         agents.make,
         {"name": "beta-swts", "n_arms": 3, "horizon": 50, "blind": False, "knowledge": None, "window": 5},
     ),
+    "environment": (NSBanditEnv, {"world": WORLD, "reward": "gaussian", "render_mode": "ansi"}),
     "reset": (lambda **given: NSBanditEnv(WORLD).reset(**given), {"seed": 1, "options": None}),
     "vector reset": (
         lambda num_envs, **given: NSBanditVectorEnv(num_envs, world=WORLD).reset(**given),

@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 
 import ns_mab_gym as nsb
-from ns_mab_gym import rewards, worlds, wrappers
+from ns_mab_gym import wrappers
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.vector import NSBanditVectorEnv
 
-LAWS = list(rewards.LAWS)
 RNG = np.random.default_rng(0)
 GIVEN = RNG.random((200, 10))
 
@@ -57,15 +56,6 @@ def test_a_refused_reset_leaves_the_episode_as_it_was():
     assert [env.step(9)[1] for _ in range(150)] == [twin.step(9)[1] for _ in range(150)]
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_agents_on_one_seed_share_their_luck(law):
-    """Whatever was played before, the same arm in the same round brings the same reward."""
-    env = NSBanditEnv(horizon=300, reward=law)
-    steady = rewards_of(env, [3] * 300, seed=8)
-    roaming = rewards_of(env, [3 if t % 3 == 0 else t % 10 for t in range(300)], seed=8)
-    assert roaming[::3] == steady[::3]
-
-
 def test_arrays_are_fresh_and_means_read_only():
     env = NSBanditEnv(horizon=50)
     env.reset(seed=0)
@@ -86,22 +76,6 @@ def test_any_integer_is_an_action(action):
     env = NSBanditEnv(horizon=5)
     env.reset(seed=0)
     assert env.step(action)[0][3] == 1.0
-
-
-def test_worlds_and_laws_come_as_objects_names_or_descriptions():
-    world = worlds.Smooth(horizon=30, n_arms=4, sigma=0.01)
-    for given in (world, world.to_dict()):
-        env = NSBanditEnv(given, reward={"name": "gaussian", "scale": 0.2})
-        assert (env.world, env.law) == (world, rewards.Gaussian(scale=0.2))
-    env = gym.make("NSBandit-Smooth-v0", horizon=30, n_arms=4, sigma=0.01, reward="gaussian", scale=0.2).unwrapped
-    assert (env.world, env.law) == (world, rewards.Gaussian(scale=0.2))
-
-
-def test_a_table_is_played_from_a_file(tmp_path):
-    (tmp_path / "mine.csv").write_text("left,right\n0,1\n1,0\n")
-    env = gym.make("NSBandit-v0", world="table", path=str(tmp_path / "mine.csv"))
-    env.reset(seed=0)
-    assert [env.step(0)[1:4], env.step(0)[1:4]] == [(0.0, False, False), (1.0, False, True)]
 
 
 def test_observation_bounds_are_those_of_the_law():

@@ -89,13 +89,10 @@ def test_a_log_keeps_the_first_and_counts_all():
     assert not log.rows.any()
 
 
-@pytest.mark.parametrize("base", ["br-mab", "master", "cusum-ucb", "oracle-restart", "oracle", "random"])
-def test_a_base_that_restarts_by_itself_or_does_not_learn_is_refused(base):
-    with pytest.raises(
-        (ValueError, TypeError, NotImplementedError), match=rf"base '{base}' .*; take an agent"
-    ) as error:
+@pytest.mark.parametrize("base", ["br-mab", "oracle-restart"])
+def test_a_base_that_restarts_by_itself_is_refused(base):
+    with pytest.raises((ValueError, TypeError, NotImplementedError), match=rf"base '{base}' .*; take an agent"):
         agents.make("restarting", 3, 1_000, base=base)
-    assert len(str(error.value)) < 150
 
 
 def test_numbers_that_no_formula_can_take_are_named():

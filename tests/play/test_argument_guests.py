@@ -1,10 +1,9 @@
-"""Environments and agents made of hostile arguments: refused in words, or played to the end with a finite regret."""
+"""Environments made of hostile arguments: refused in words, or played to the end with a finite regret."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,31 +22,9 @@ WORLDS = [name for name in worlds.names() if name != "table"]
 REASONABLE = [value for value in NUMBERS if not isinstance(value, int) or not 1_000 < value <= MOST]
 
 
-def drawn(rng: np.random.Generator, pool: list[Any]) -> Any:
-    return pool[rng.integers(len(pool))]
-
-
-def mutated(rng: np.random.Generator, names: tuple[str, ...]) -> dict[str, Any]:
-    """Some of these parameters, with values at random."""
-    values = [*REASONABLE, *REASONABLE, *STRANGERS]
-    return {name: drawn(rng, values) for name in names if rng.random() < 0.3}
-
-
-def make_env(rng: np.random.Generator) -> NSBanditEnv:
-    world, law = drawn(rng, WORLDS), drawn(rng, rewards.names())
-    kind = worlds.kind(world)
-    given = {"horizon": HORIZON} | mutated(rng, kind.parameters())
-    if world == "stationary" and rng.random() < 0.5:
-        given["mu"] = [drawn(rng, REASONABLE) for _ in range(3)]
-    return NSBanditEnv(world, reward=law, **given, **mutated(rng, rewards.kind(law).parameters()))
-
-
-def play(env: NSBanditEnv, name: str, rng: np.random.Generator, given: dict[str, Any]) -> None:
+def play(env: NSBanditEnv, name: str = "random") -> None:
     env.reset(seed=1)
-    agent = agents.make(name, knowledge=knowledge(env.means), **given)
-    if agent.accepts != "real" and env.law.support[1] > 1:
-        agent = agents.make(name, knowledge=knowledge(env.means), **(given | {"binarize": True}))
-    played = nsb.run_episode(env, agent, int(rng.integers(100)))
+    played = nsb.run_episode(env, agents.make(name, knowledge=knowledge(env.means)), 1)
     assert len(played.arms) == env.world.horizon
     assert 0 <= played.arms.min() <= played.arms.max() < env.world.n_arms
     assert played.regret is not None
@@ -55,12 +32,21 @@ def play(env: NSBanditEnv, name: str, rng: np.random.Generator, given: dict[str,
     assert np.isfinite(played.rewards).all()
 
 
-def test_guests_with_any_arguments(guests, watched):
-    for rng in guests:
-        with guest(watched=watched):
-            name = drawn(rng, list(agents.HOUSE))
-            mutable = tuple(each for each in agents.kind(name).tunable() if each != "binarize")
-            play(make_env(rng), name, rng, mutated(rng, mutable))
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_parameter_of_every_world_with_every_strange_value(name):
+    for key in worlds.kind(name).parameters():
+        lists = [[value, 0.5, 0.5] for value in REASONABLE] if key == "mu" else []
+        for value in [*REASONABLE, *STRANGERS, *lists]:
+            with guest():
+                play(NSBanditEnv(name, reward="gaussian", **({"horizon": HORIZON} | {key: value})))
+
+
+@pytest.mark.parametrize("law", rewards.names())
+def test_every_parameter_of_every_law_with_every_strange_value(law):
+    for key in rewards.kind(law).parameters():
+        for value in [*REASONABLE, *STRANGERS]:
+            with guest():
+                play(NSBanditEnv("smooth", horizon=HORIZON, reward=law, **{key: value}))
 
 
 @pytest.mark.parametrize("name", [name for name in agents.HOUSE if agents.kind(name).accepts == "real"])
@@ -78,7 +64,7 @@ def test_guests_with_any_arguments(guests, watched):
 def test_every_agent_for_real_rewards_plays_the_edges_of_gaussian_worlds(name, mu, scale):
     env = NSBanditEnv("stationary", mu=mu, horizon=HORIZON, reward="gaussian", scale=scale)
     with guest(), warnings.catch_warnings(action="error"):
-        play(env, name, np.random.default_rng(1), {})
+        play(env, name)
 
 
 @pytest.mark.parametrize("scale", [LARGEST, SMALLEST])

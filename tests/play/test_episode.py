@@ -164,15 +164,6 @@ def test_closed_arms_are_told_to_the_agent(name):
             nsb.run_episode(env, agent, seed=1)
 
 
-def test_agents_without_a_rule_for_late_rewards_are_refused():
-    env = wrappers.DelayedRewards(NSBanditEnv(worlds.Abrupt(horizon=60)), delay=3)
-    agent = agents.make("rexp3", 10, batch=10, gamma=0.5)
-    with pytest.raises(ValueError, match="rexp3 has no rule for rewards that arrive late; use beta-swts or sw-ucb"):
-        nsb.run_episode(env, agent)
-    with pytest.raises(ValueError, match="has no rule for rewards that arrive late"):
-        nsb.run_episode(env, Scripted([0] * 60))
-
-
 def test_a_progress_bar_when_asked(capsys):
     env, agent = NSBanditEnv(worlds.Abrupt(horizon=50)), agents.make("random", 10)
     nsb.run_episode(env, agent, seed=1)

@@ -14,12 +14,12 @@ from interpreted_runs import assert_equal_runs, assert_same_runs, fitting, inter
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rewards, theory, worlds
-from ns_mab_gym.agents.core.arguments import DoesNotFitError, job_count, usable_cores
+from ns_mab_gym.agents.core.arguments import job_count, usable_cores
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.bandit import streams
 from ns_mab_gym.play.loop import BETA, draw, draw_beta, law_code
-from ns_mab_gym.play.simulate import Pairing, Recording
+from ns_mab_gym.play.simulate import Pairing
 from ns_mab_gym.runs import Runs, seed_pair
 
 every_agent = pytest.mark.parametrize("name", HOUSE)
@@ -76,18 +76,6 @@ def test_a_random_world_and_tuning_for_each_instance(name):
         played, agent = interpreted(world, "bernoulli", name, runs.seeds[r])
         assert_equal_runs(runs, r, played)
         assert runs.parameters[r] == {k: v for k, v in agent.parameters.items() if k != "means"}
-
-
-def test_tuning_differs_from_instance_to_instance():
-    runs = nsb.simulate(worlds.Piecewise(horizon=600, n_arms=4), "rexp3", runs=4, seed=5)
-    batches = []
-    for env_seed, _ in runs.seeds:
-        env = NSBanditEnv(worlds.Piecewise(horizon=600, n_arms=4))
-        env.reset(seed=env_seed)
-        variation = np.abs(np.diff(env.means, axis=0)).max(axis=1).sum()
-        batches.append(int(np.ceil((4 * np.log(4)) ** (1 / 3) * (600 / variation) ** (2 / 3))))
-    assert [p["batch"] for p in runs.parameters] == batches
-    assert len(set(batches)) > 1
 
 
 def test_the_authors_sigma_tunes_on_smooth_worlds():
@@ -194,13 +182,6 @@ def test_the_regret_that_is_kept_is_that_of_the_episode(env, asked, kept):
     for row, seeds in zip(runs.regret, runs.seeds, strict=True):
         episode = nsb.run_episode(NSBanditEnv(RECORDED), agents.TS(10), seeds)
         np.testing.assert_array_equal(row, episode.regret[runs.rounds - 1])
-
-
-@pytest.mark.parametrize("record", ["regret", "all"])
-def test_what_does_not_fit_into_the_memory_says_what_to_do(record: str) -> None:
-    words = rf'^record="{record}" of 1 runs of 1,000,000,000,000,000 rounds would take .* use record="curve", or'
-    with pytest.raises(DoesNotFitError, match=words):
-        Recording(record, None).blank(10**15, 2, [(0, 0)])
 
 
 def test_ties_for_the_best_arm_are_not_suboptimal() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from wild_agent import Wild
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
@@ -19,6 +18,42 @@ from ns_mab_gym.envs import NSBanditEnv
 
 K, HORIZON = 10, 40
 WORLD = worlds.Abrupt(horizon=HORIZON)
+
+
+class WildState(NamedTuple):
+    """What is chosen, and when."""
+
+    chosen: Any  # (1,) integers or floats
+    rounds: IntArray  # (1,) observed
+    after: int
+
+
+def act(state, mask, rng):
+    return state.chosen[0] if state.rounds[0] >= state.after else state.chosen.dtype.type(0)
+
+
+def observe(state, arm, reward):
+    state.rounds[0] += 1
+
+
+def forget(state, arm):
+    pass
+
+
+rule(WildState, act, observe, forget)
+
+
+@dataclass(eq=False)
+class Wild(agents.Agent):
+    """Plays arm 1 for some rounds, and then what it is told to."""
+
+    name: ClassVar[str] = "wild"
+
+    chosen: Any = field(default=0, kw_only=True)
+    after: int = field(default=0, kw_only=True)
+
+    def _new_state(self) -> WildState:
+        return WildState(np.array([self.chosen]), np.zeros(1, np.int64), self.after)
 
 
 def refusals(agent: agents.Agent) -> tuple[str, str]:
@@ -116,7 +151,7 @@ def test_an_agent_within_another():
     """The outer rule hands on what the inner one chose; nobody uses it as an index before it is refused."""
     detector = "page-hinkley(threshold=9)"
     for chosen in (K, -1, 2**40):
-        base = f"wild_agent:Wild(chosen={chosen}, after=7)"
+        base = f"{__name__}:Wild(chosen={chosen}, after=7)"
         agent = agents.Restarting(K, base=base, detector=detector, exploration="none", rate=0)
         said = f"restarting chose {chosen} in round 8; an arm is an integer from 0 to 9, so mend the agent's act"
         assert refusals(agent) == (said, said)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from fake_engine import HORIZON, FakeEngine
 from quiet_progress import Quiet
-from single_version import v1
+from stored_runs import v1
 
 from ns_mab_gym import parallel
 from ns_mab_gym.specs import AgentSpec, WorldSpec

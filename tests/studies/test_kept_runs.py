@@ -9,8 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from single_version import v1
-from stored_runs import save
+from stored_runs import save, v1
 
 from ns_mab_gym.leaderboard import page as board
 from ns_mab_gym.leaderboard.plan import chosen_worlds, plan_of, zoo_and

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from single_version import v1
+from stored_runs import v1
 
 from ns_mab_gym.comparison import OWNER
 from ns_mab_gym.studies.runner import run
@@ -99,15 +99,6 @@ def test_leftovers_are_removed_wherever_files_are_written(tmp_path, where):
         with pytest.raises(StoreError, match="another process is writing"):
             Store(tmp_path / "out", v1)
         assert left.exists()  # of the store that is open
-
-
-def test_a_lock_is_held_by_one_at_a_time(tmp_path):
-    lock = FolderLock(tmp_path)
-    for _ in range(2):
-        with pytest.raises(StoreError, match=r"another process is writing to .*; wait for it, or choose"):
-            FolderLock(tmp_path)
-    lock.release()
-    FolderLock(tmp_path).release()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no lock on Windows")

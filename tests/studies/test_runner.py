@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from single_version import v1
-from stored_runs import change, save
+from stored_runs import change, save, v1
 
 from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.studies.results import collect

@@ -9,9 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from same_runs import same, with_alarms
-from single_version import v1
-from stored_runs import change, save, stored_in
+from stored_runs import change, save, stored_in, v1
 
 from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.code_version import CodeVersions
@@ -19,6 +17,24 @@ from ns_mab_gym.specs import AgentSpec
 from ns_mab_gym.studies.runner import compute, run
 from ns_mab_gym.studies.store import FILE, MemoryStore, Store, encode
 from ns_mab_gym.studies.study import InvalidRunsError, Series, StoreError, Unit, units_of
+
+
+def same(one, other):
+    """Whether all that is stored of two blocks of runs is equal to the last bit."""
+    arrays = ("rounds", "regret", "pulls", "suboptimal_pulls")
+    logs = [[] if each.alarms is None else [log.tolist() for log in each.alarms] for each in (one, other)]
+    alike = (one.alarms is None) == (other.alarms is None) and logs[0] == logs[1]
+    return (
+        alike
+        and all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays)
+        and ((one.seeds, one.parameters, one.seconds) == (other.seeds, other.parameters, other.seconds))
+    )
+
+
+def with_alarms(block):
+    """The same runs of an agent that sounded two alarms in the first run, none in the second, one in all others."""
+    some = [np.array(log, ALARM) for log in ([(3, 0, False), (9, -1, True)], [], *[[(5, 2, True)]] * (len(block) - 2))]
+    return replace(block, alarms=some)
 
 
 @pytest.fixture

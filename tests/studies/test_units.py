@@ -8,8 +8,7 @@ import tracemalloc
 from dataclasses import replace
 
 import pytest
-from asked_units import asked_one_by_one
-from single_version import v1
+from stored_runs import v1
 
 from ns_mab_gym.paper import study as paper
 from ns_mab_gym.specs import AgentSpec, WorldSpec
@@ -20,6 +19,17 @@ def unit_of(world="NSBandit-Abrupt-v0", agent="ts", runs=10, seed=0, rounds=(), 
     entry = WorldSpec.of(world, **labels)
     experiment = Experiment(worlds=(entry,), agents=(AgentSpec.of(agent),), runs=runs, seed=seed, rounds=rounds)
     return blocks_of(experiment, entry, experiment.agents[0])[0]
+
+
+def asked_one_by_one(study):
+    """The units of every agent on every world of every experiment, in turn; some may be there several times."""
+    return [
+        unit
+        for experiment in study.experiments
+        for world in experiment.worlds
+        for agent in experiment.agents
+        for unit in blocks_of(experiment, world, agent)
+    ]
 
 
 def test_labels_are_no_part_of_a_unit():

@@ -3,17 +3,14 @@
 A guest is let in or is told by an error of this package what is wrong. An error counts as this package's own if this
 package raises it, in words: the innermost frame of its traceback is ours and stands at a ``raise``, and it is one of
 the kinds that we raise on purpose, in one line. A library's error that slips through is a fault of the door, and so
-is one by accident (an index, a division, an attribute, whatever Python raises by itself), a hang, and a guest who takes
-all the memory.
+is one by accident (an index, a division, an attribute, whatever Python raises by itself), and a guest who takes all the
+memory.
 """
 
 from __future__ import annotations
 
 import dis
-import faulthandler
 import resource
-import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -22,8 +19,6 @@ import gymnasium as gym
 
 OWN_KINDS = (ValueError, TypeError, FileNotFoundError, ImportError, gym.error.Error)
 ACCIDENTS = (ArithmeticError, LookupError, AttributeError, MemoryError, UnicodeError, NameError, RecursionError)
-HANGING = 10.0  # seconds of the processor that one guest may take
-WAITING = 120.0  # seconds in which it must be done, whatever else the machine has to do
 MEMORY = 1 << 30  # bytes that one guest may make this process grow by
 
 
@@ -43,33 +38,14 @@ def _raises(place: TracebackType) -> bool:
     return module.partition(".")[0] == "ns_mab_gym" and on_purpose
 
 
-def _watch(hanging: float, waiting: float) -> None:
-    """End this process, with a traceback, after so many seconds of the processor, or of the clock; 0 ends the watch."""
-    faulthandler.register(signal.SIGPROF, file=sys.__stderr__, chain=True)
-    signal.setitimer(signal.ITIMER_PROF, hanging)
-    if waiting:
-        faulthandler.dump_traceback_later(waiting, exit=True, file=sys.__stderr__)
-    else:
-        faulthandler.cancel_dump_traceback_later()
-
-
 @contextmanager
 def guest(*, watched: bool = False) -> Iterator[None]:
-    """What one guest does; fails unless it is let in or refused by an error of our own.
-
-    Args:
-        watched: end the process, with a traceback, if the guest takes longer than a hang. Only for runs by hand.
-    """
+    """What one guest does; fails unless it is let in or refused by an error of our own."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if watched:
-        _watch(HANGING, WAITING)
     try:
         yield
     except Exception as error:
         if not is_own(error):
             raise AssertionError(f"a foreign error got out: {type(error).__name__}: {error}") from error
-    finally:
-        if watched:
-            _watch(0.0, 0.0)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     assert grown < MEMORY, f"one guest took {grown / 1e6:,.0f} MB"

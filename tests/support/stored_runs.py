@@ -1,4 +1,4 @@
-"""Results in a store: put there one by one, and read without it."""
+"""Results in a store: put there one by one, and read without it; and one version of the code for all of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from pathlib import Path
 from ns_mab_gym.runs import Runs
 from ns_mab_gym.studies.store import Store, encode
 from ns_mab_gym.studies.study import Unit
+
+
+def v1(unit: Unit) -> str:
+    """The same version of the code for every unit."""
+    return "v1"
 
 
 def save(store: Store, unit: Unit, block: Runs) -> None:

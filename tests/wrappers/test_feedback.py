@@ -164,19 +164,6 @@ def test_no_delay_and_no_closed_arm_is_the_run_without_a_wrapper(name: str, wrap
         np.testing.assert_array_equal(plain, wrapped)
 
 
-@pytest.mark.parametrize("name", ["beta-swts", "sw-ucb", "ts", "gamma-swgts", "random"])
-def test_no_arm_is_played_while_closed(name: str) -> None:
-    env = wrappers.ArmAvailability(abrupt(), probability=0.5)  # raises if a closed arm is played
-    agent = agents.make(name, n_arms=10, horizon=500)
-    played = nsb.run_episode(env, agent, seed=(3, 4))
-    _, info = env.reset(seed=3)
-    for arm in played.arms:
-        assert info["mask"][arm]
-        *_, info = env.step(int(arm))
-    assert played.regret is not None
-    assert (np.diff(played.regret) >= 0).all()
-
-
 def test_late_rewards_and_closed_arms_together_in_either_order() -> None:
     agent = agents.make("beta-swts", n_arms=10, window=300)
     inside = wrappers.ArmAvailability(wrappers.DelayedRewards(abrupt(), (0, 40)), probability=0.5)
