@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from interpreted_runs import assert_same_runs
 from own_players import Broken, InTurn
 
 import ns_mab_gym as nsb
@@ -68,15 +69,6 @@ def test_the_runs_are_those_of_simulate_with_the_same_seed(found, world, named):
         alone = nsb.simulate(named[0], name, env_kwargs=named[1], agent_kwargs=kwargs, runs=6, seed=3, n_jobs=1)
         np.testing.assert_array_equal(found.runs[world][label].regret, alone.regret)
         assert found.runs[world][label].seeds == alone.seeds
-
-
-def test_forms_of_one_agent_have_labels_that_differ_and_the_same_runs():
-    kinds = ["beta-swts:window=20", agents.BetaSWTS(10, window=20), nsb.sweep("beta-swts", window=[20])]
-    result = compare(ABRUPT, kinds, runs=2)
-    assert len(set(result.agents)) == len(kinds)
-    [played] = result.runs.values()
-    for runs in played.values():
-        np.testing.assert_array_equal(runs.regret, next(iter(played.values())).regret)
 
 
 def test_a_name_is_no_list_of_letters_and_one_agent_is_enough():
@@ -190,24 +182,13 @@ def test_misfits_can_be_skipped_and_are_shown():
         (ABRUPT, "ts", {"n_jobs": 0}, ValueError, "n_jobs must be a positive integer"),
         (ABRUPT, "ts", {"rounds": [1, 500]}, ValueError, "horizon of NSBandit-Abrupt-v0, 400; got 500"),
         (ABRUPT, "ts", {"on_misfit": "skp"}, ValueError, "unknown way to treat misfits"),
+        (ABRUPT, "ts", {"executor": "clouds"}, ValueError, "unknown executor 'clouds'"),
+        (ABRUPT, "ts", {"scheduler": "nonsense://"}, (ExecutorError, ImportError), "[Dd]ask"),
     ],
 )  # fmt: skip
 def test_mistakes_are_explained(worlds_, agents_, settings, error, message):
     with pytest.raises(error, match=message):
         compare(worlds_, agents_, **settings)
-
-
-class Breaking(Stubborn):
-    """Fails in its first round."""
-
-    def act(self, observation=None):
-        raise RuntimeError("lost")
-
-
-def test_an_error_in_play_says_who_played_where():
-    with pytest.raises(RuntimeError, match=r"mine on piecewise.*lost \(test_comparison.py, line ") as caught:
-        compare(DRAWN, {"mine": Breaking}, runs=1, n_jobs=1)
-    assert "Traceback" in caught.value.__notes__[0]
 
 
 # What is said of the runs.
@@ -506,14 +487,6 @@ def test_the_swept_parameter_is_a_column(swept):
     assert np.isnan(values["ts"])
 
 
-def test_words_with_bars_are_a_sweep(swept):
-    again = nsb.compare(WORLD, "beta-swts:window=20|60|200", runs=5, progress=False)
-    np.testing.assert_array_equal(
-        again.runs["abrupt"]["beta-swts:window=60"].regret, swept.runs["abrupt"]["beta-swts:window=60"].regret
-    )
-    assert [axes.get_xlabel() for axes in again.plot().axes] == ["window"]
-
-
 def test_the_figure_shows_means_and_bootstrap_intervals(swept):
     axes = next(axes for axes in swept.plot().axes if axes.get_title("left") == "abrupt: window")
     beta = sweeps_on(swept, 0)[0]
@@ -543,11 +516,8 @@ def assert_same(found, expected):
         assert list(found.runs[world]) == list(runs)
         for agent, each in runs.items():
             other = found.runs[world][agent]
-            assert np.array_equal(other.regret, each.regret), (world, agent)
-            assert np.array_equal(other.pulls, each.pulls)
-            assert (other.seeds, other.parameters) == (each.seeds, each.parameters)
-            assert (other.alarms is None) == (each.alarms is None)
-            assert all(map(np.array_equal, other.alarms or (), each.alarms or ()))
+            assert_same_runs(other, each)
+            assert other.parameters == each.parameters
 
 
 @pytest.mark.parametrize("executor", ["processes", ThreadPoolExecutor(2)], ids=["processes", "of the user"])
@@ -586,7 +556,7 @@ def test_the_rounds_that_are_asked_for():
     assert found.runs[found.worlds[0]]["ts"].rounds.tolist() == [10, 20, 300]
 
 
-@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize("executor", [None, "threads", "processes"])
 def test_an_agent_that_fails_is_named_with_its_traceback(executor):
     with pytest.raises(RuntimeError) as caught:
         nsb.compare(WORLDS[0], ["ts", Broken], runs=2, executor=executor, n_jobs=1, progress=False)
@@ -594,13 +564,6 @@ def test_an_agent_that_fails_is_named_with_its_traceback(executor):
     assert said.startswith("1 of 2 units failed, such as Broken on piecewise, runs 0-1 (LookupError")
     assert "LookupError: no idea (own_players.py, line " in said
     assert "Traceback" in caught.value.__notes__[0]
-
-
-def test_what_cannot_be_had_is_refused_before_anything_is_played():
-    with pytest.raises(ValueError, match="unknown executor 'clouds'"):
-        nsb.compare(WORLDS[0], "ts", runs=2, executor="clouds", progress=False)
-    with pytest.raises((ExecutorError, ImportError)):
-        nsb.compare(WORLDS[0], "ts", runs=2, scheduler="nonsense://", progress=False)
 
 
 SCRIPT = """

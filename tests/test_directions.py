@@ -7,6 +7,7 @@ checkers alone (``if TYPE_CHECKING:``) are left out except for the rooms that mu
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 from collections import Counter
@@ -93,6 +94,11 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+@functools.cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def room(module: str) -> str:
     """The longest room that the module lies in."""
     rooms = [each for each in DIRECTIONS if module == each or module.startswith(f"{each}.")]
@@ -101,7 +107,7 @@ def room(module: str) -> str:
 
 def imported(module: str, file: Path, *, for_types: bool) -> set[str]:
     """The modules of the package that a module imports."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = tree_of(file)
     hidden = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -124,6 +130,7 @@ def imported(module: str, file: Path, *, for_types: bool) -> set[str]:
     return {each.removeprefix(PACKAGE).removeprefix(".") for each in targets if each.partition(".")[0] == PACKAGE}
 
 
+@functools.cache
 def edges(*, for_types: bool = False) -> set[tuple[str, str]]:
     """Pairs of rooms: the first imports from the second."""
     pairs = {
@@ -166,8 +173,8 @@ def test_agents_import_nothing_of_the_package_not_even_for_types():
 
 
 def test_a_class_name_stands_for_one_class():
-    trees = (ast.parse(file.read_text(encoding="utf-8")) for file in MODULES.values())
-    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    nodes = (node for file in MODULES.values() for node in ast.walk(tree_of(file)))
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     assert [name for name, times in names.items() if times > 1] == []
     assert len(names) > 300
 
@@ -176,7 +183,7 @@ def test_docstrings_name_their_subject_and_ask_no_question():
     """A few may begin so: "Where the best arm changes" is the name of a set."""
     places, asked = 0, []
     for module, file in MODULES.items():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 places += 1
                 if text.lower().startswith(QUESTIONS):

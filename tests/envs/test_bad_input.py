@@ -8,8 +8,6 @@ from gymnasium.error import InvalidAction, NameNotFound, ResetNeeded
 from ns_mab_gym import worlds
 from ns_mab_gym.envs import NSBanditEnv
 
-NAN, INF = float("nan"), float("inf")
-
 
 def begun(**kwargs):
     env = NSBanditEnv(**({"horizon": 5} | kwargs))
@@ -85,12 +83,8 @@ def test_a_reset_is_needed_before_the_first_step_and_after_the_last():
             r"shape \(horizon, n_arms\) = \(5, 10\), got \(4, 10\); to play another shape, use gym.make",
         ),
         (np.full((5, 9), 0.5), r"got \(5, 9\)"),
-        (np.full(50, 0.5), r"means must be a table of T rounds by K arms, got shape \(50,\)"),
         (np.full((5, 10), 1.01), r"bernoulli rewards need means in \[0, 1\], got means from 1.01 to 1.01"),
-        (np.full((5, 10), NAN), "means is NaN or infinite at round 1, arm 1"),
-        ([[0.5] * 10] * 4 + [[0.5] * 9 + [INF]], "means is NaN or infinite at round 5, arm 10"),
-        ([[0.5] * 10] * 4 + [[0.5] * 9], "the rows of means differ in length"),
-        ([["high"] * 10] * 5, "means holds something that is not a number"),
+        (np.full((5, 10), np.nan), "means is NaN or infinite at round 1, arm 1"),
     ],
 )
 def test_bad_given_means(means, words):

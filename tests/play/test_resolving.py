@@ -7,7 +7,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import pandas as pd
 import pytest
 
 from ns_mab_gym import rewards, worlds
@@ -90,22 +89,6 @@ def test_agents_keep_their_parameters_and_saved_models_need_a_path() -> None:
 
 
 MEANS = np.array([[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])
-
-
-def files(folder: Path) -> list[str | Path]:
-    np.savez(folder / "means.npz", MEANS)
-    np.savetxt(folder / "means.CSV", MEANS, delimiter=",", header="left,right", comments="")
-    pd.DataFrame(MEANS, columns=["left", "right"]).to_parquet(folder / "means.parquet")
-    return [folder / "means.npz", str(folder / "means.CSV"), folder / "means.parquet"]
-
-
-def test_a_table_of_means_is_an_array_or_a_file(tmp_path: Path) -> None:
-    arrays: list[Any] = [MEANS, MEANS.tolist(), tuple(map(tuple, MEANS)), pd.DataFrame(MEANS), MEANS.astype(np.float32)]
-    for env in (*arrays, *files(tmp_path)):
-        made = as_env(env, {"reward": "gaussian", "scale": 2.0, "horizon": 3}).unwrapped
-        assert isinstance(made, NSBanditEnv)
-        np.testing.assert_allclose(made.means, MEANS, rtol=1e-7)
-        assert made.law == rewards.Gaussian(scale=2.0)
 
 
 def test_a_table_is_copied() -> None:

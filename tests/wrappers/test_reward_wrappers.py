@@ -193,13 +193,6 @@ def test_an_env_without_regret_is_refused_with_what_it_reports(wrapper: Any) -> 
         env.step(0)
 
 
-def test_an_env_of_others_gets_totals() -> None:
-    env = wrappers.RecordRegret(Foreign(3))
-    assert env.reset()[1] == {"total_regret": 0.0, "optimal_rounds": 0}
-    assert [env.step(arm)[-1]["total_regret"] for arm in (1, 0, 1)] == [0.5, 0.5, 1.0]
-    assert env.regret_queue.pop() == 1.0
-
-
 MODES = [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP]
 
 
@@ -227,13 +220,3 @@ def test_with_resets_by_hand_only_those_that_are_reset_begin_again() -> None:
     assert list(envs.regret_queue) == [1.0]
     envs.reset(options={"reset_mask": np.array([True, False])})
     assert envs.step(np.ones(2, int))[-1]["total_regret"].tolist() == [0.5, 1.5]
-
-
-def test_the_native_vector_env_is_recorded_over_episodes() -> None:
-    envs = wrappers.VectorRecordRegret(gym.make_vec("NSBandit-Stationary-v0", num_envs=2, mu=MU, horizon=HORIZON))
-    envs.reset(seed=0)
-    for _ in range(HORIZON):
-        infos = envs.step(np.array([0, 1]))[-1]
-    assert infos["final_info"]["total_regret"].tolist() == [0.5 * HORIZON, 0.0]
-    assert infos["final_info"]["optimal_rounds"].tolist() == [0, HORIZON]
-    assert list(envs.regret_queue) == [0.5 * HORIZON, 0.0]
