@@ -65,12 +65,6 @@ def guests(request: pytest.FixtureRequest) -> list[np.random.Generator]:
     return [np.random.default_rng((20_261_117, guest)) for guest in range(number)]
 
 
-@pytest.fixture
-def watched() -> bool:
-    """Nothing is watched any longer: some tests still ask."""
-    return False
-
-
 # Worlds that mean nothing without a parameter; every other world can be made from its name and a horizon.
 NEEDED = {"table": {"rows": [[0.1, 0.9, 0.5], [0.8, 0.2, 0.5]] * 300, "horizon": 600}}
 

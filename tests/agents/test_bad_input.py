@@ -476,10 +476,10 @@ def test_tuning_at_the_edges_of_knowledge_is_refused_or_played(name):
                 play(agent, 1, REWARDS[agent.accepts])
 
 
-def test_agents_made_by_guests(guests, watched):
+def test_agents_made_by_guests(guests):
     """Any agent with any of its parameters at random: extreme, of the wrong kind, or as its formulas have them."""
     for rng in guests:
-        with guest(watched=watched):
+        with guest():
             name = HOUSE[rng.integers(len(HOUSE))]
             keys = [key for key in agents.kind(name).tunable() if key != "binarize" and rng.random() < 0.4]
             pool = [*NUMBERS, *NUMBERS, *STRANGERS]

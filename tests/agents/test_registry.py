@@ -22,7 +22,8 @@ from ns_mab_gym import agents, rewards, worlds
 from ns_mab_gym.agents.core.arguments import check_types
 from ns_mab_gym.agents.core.registry import AGENTS, Registry, load_path
 from ns_mab_gym.specs import as_env
-from ns_mab_gym.studies.study import Study, check_study, experiment
+from ns_mab_gym.studies.runner import check_study
+from ns_mab_gym.studies.study import Study, experiment
 
 TABLES = {"agents": AGENTS, "worlds": worlds.WORLDS, "laws": rewards.LAWS}
 FOLDER = Path(agents.__file__).parent

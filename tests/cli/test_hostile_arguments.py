@@ -132,11 +132,11 @@ def test_good_arguments_lead_to_the_work(idle, command):
     assert [type(error) for error in idle] == ([] if command in ANSWERED else [EnoughError])
 
 
-def test_hostile_arguments(guests, watched, idle, capsys, tmp_path):
+def test_hostile_arguments(guests, idle, capsys, tmp_path):
     (tmp_path / "taken").write_text("a file is in the way")
     for rng in guests:
         command, words = typed(rng)
-        with guest(watched=watched):
+        with guest():
             code = run(command, words)
         said = capsys.readouterr().err
         assert code in (0, 2), (command, words, said)

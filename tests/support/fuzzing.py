@@ -39,7 +39,7 @@ def _raises(place: TracebackType) -> bool:
 
 
 @contextmanager
-def guest(*, watched: bool = False) -> Iterator[None]:
+def guest() -> Iterator[None]:
     """What one guest does; fails unless it is let in or refused by an error of our own."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
