@@ -10,7 +10,6 @@ environments show them; counts are exact as floats, and a thousand times a count
 from __future__ import annotations
 
 import ast
-import collections.abc
 import difflib
 import functools
 import inspect
@@ -24,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -42,8 +41,6 @@ MOST = 2**53  # rounds, arms, windows and other counts
 FEW = 8  # words that are all named even where one of them is close
 LONG = 120  # characters, at which the text of a given value is cut
 TOO_LARGE = 2**63  # for an integer of compiled code
-LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
-UNIONS = (Union, types.UnionType)
 TYPE_WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", type(None): "none"}
 SMALL = 16 << 20  # bytes, for which looking up the free memory takes longer than to allocate them
 
@@ -200,8 +197,8 @@ def fraction(what: str, given: object, *, allow_zero: bool = True, hint: str = "
 def check_types(kind: type[Any], given: Mapping[str, Any]) -> None:
     """Raise a TypeError that states what is allowed if a given value is not of the type that the class states for it.
 
-    Truth values, integers, numbers, texts, choices, lists of them and unions of these are checked; of other types, and
-    in a class with a type that is known to type checkers alone, any value is taken.
+    Truth values, integers, numbers, texts and unions of these are checked; of other types, and in a class with a type
+    that is known to type checkers alone, any value is taken.
 
     >>> class Coin:
     ...     def __init__(self, fair: bool = True, sides: int = 2) -> None: ...
@@ -243,70 +240,48 @@ def typed(kind: type[Any], given: Mapping[str, Any], make: Callable[[], T]) -> T
 
 
 @functools.cache
-def _hints(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """The type of each parameter of a class, and whether its default is None, which then may be given."""
+def _scalars(kind: Any) -> dict[str, tuple[type, ...]]:
+    """The types of each parameter of a class that takes scalars alone; None may be given where it is the default."""
     try:
         hints = get_type_hints(kind if is_dataclass(kind) else kind.__init__)
         parameters = inspect.signature(kind).parameters
     except Exception:  # names that are imported for type checkers alone, or a class that Python cannot look into
         return {}
-    return {name: (hints[name], each.default is None) for name, each in parameters.items() if name in hints}
+    found = {}
+    for name, hint in hints.items():
+        types_ = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+        if name in parameters and all(each in TYPE_WORDS for each in types_):
+            found[name] = tuple(dict.fromkeys([*types_, *[type(None)] * (parameters[name].default is None)]))
+    return found
 
 
 def _mistyped(kind: Any, given: Mapping[str, Any]) -> tuple[str, str] | None:
     """The first parameter whose value is not of its type, and what it must be."""
-    hints = _hints(kind)
+    scalars = _scalars(kind)
     for name, value in given.items():
-        hint, optional = hints.get(name, (Any, True))
-        if (value is None and optional) or _fits(value, hint):
+        allowed, advice = scalars.get(name), ""
+        if allowed is None or any(_fits(value, each) for each in allowed):
             continue
-        allowed, advice = get_args(hint) or (hint,), ""
         if bool in allowed:
             advice = f"; write {name}=true or {name}=false"
         elif int in allowed and isinstance(value, float) and value.is_integer():
             advice = f"; write {int(value)}"
         elif isinstance(value, int) and abs(value) >= TOO_LARGE:
             advice = "; it is too large"
-        return name, f"must be {_type_words(hint)}, got {shown(value)}{advice}"
+        return name, f"must be {' or '.join(TYPE_WORDS[each] for each in allowed)}, got {shown(value)}{advice}"
     return None
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in UNIONS:
-        return any(_fits(value, each) for each in inner)
-    if origin is Literal:
-        return any(type(value) is type(each) and value == each for each in inner)
-    if origin in LISTS:
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or not getattr(value, "ndim", 1):
-            return False
-        alike = len(inner) == 1 or inner[1] is Ellipsis
-        return not alike or not isinstance(value, list | tuple) or all(_fits(each, inner[0]) for each in value)
-    if hint is bool:
-        return isinstance(value, bool | np.bool_)
-    if hint is int:
-        with suppress(TypeError):
-            return not isinstance(value, bool) and abs(as_integer(value)) < TOO_LARGE
-        return False
-    if hint is float:
-        if isinstance(value, bool | np.bool_ | str | complex) or getattr(value, "ndim", 0) > 0:
-            return False
-        with suppress(TypeError, ValueError, OverflowError):
-            return isinstance(float(value), float)
-        return False
-    return isinstance(value, hint) if hint in (str, type(None)) else True
-
-
-def _type_words(hint: Any) -> str:
-    """The values that a type allows, in words."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in UNIONS:
-        return " or ".join(_type_words(each) for each in inner)
-    if origin is Literal:
-        return f"one of {', '.join(map(repr, inner))}"
-    if origin in LISTS:
-        return f"a list of {_type_words(inner[0]).removeprefix('an ').removeprefix('a ')}s"
-    return TYPE_WORDS.get(hint, getattr(hint, "__name__", str(hint)))
+def _fits(value: Any, scalar: type) -> bool:
+    if scalar in (str, type(None)):
+        return isinstance(value, scalar)
+    if scalar is bool or isinstance(value, bool | np.bool_):
+        return scalar is bool and isinstance(value, bool | np.bool_)
+    with suppress(TypeError, ValueError, OverflowError):
+        if scalar is int:
+            return abs(as_integer(value)) < TOO_LARGE
+        return not isinstance(value, str) and getattr(value, "ndim", 0) == 0 and isinstance(float(value), float)
+    return False
 
 
 class DoesNotFitError(ValueError):

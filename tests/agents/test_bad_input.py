@@ -289,8 +289,9 @@ def test_an_unknown_attribute_of_the_package():
     ("arm", "error"), [(3, ValueError), (-1, ValueError), (10**20, ValueError), (1.0, TypeError), ("1", TypeError)]
 )
 def test_arms_out_of_range(arm, error, example):
-    with pytest.raises(error, match=f"an arm must be an integer from 0 to 2, got {arm!r}"):
-        example("ts", 3).observe(arm, 1.0)
+    for ask in (lambda agent: agent.observe(arm, 1.0), lambda agent: agent.forget(arm)):
+        with pytest.raises(error, match=f"an arm must be an integer from 0 to 2, got {arm!r}"):
+            ask(example("ts", 3))
 
 
 @pytest.mark.parametrize("binarize", [False, True])

@@ -235,14 +235,6 @@ def test_a_forgotten_arm_stays_forgotten_while_the_window_slides(name, window):
         assert state["state.window.sums"].tolist() == [sum(x for a, x in kept if a == i) for i in range(K)]
 
 
-def test_bad_arms():
-    agent = example_agent("ts", K)
-    with pytest.raises(ValueError, match="an arm must be an integer from 0 to 3, got 4"):
-        agent.forget(4)
-    with pytest.raises(TypeError, match=r"an arm must be an integer from 0 to 3, got 1\.5"):
-        agent.forget(1.5)
-
-
 @pytest.mark.parametrize("name", ["kl-ucb", "sw-kl-ucb"])
 def test_where_the_search_for_the_largest_index_begins_is_forgotten_with_all_arms_alone(name):
     agent = example_agent(name, K)

@@ -252,17 +252,3 @@ def test_after_all_was_forgotten_time_begins_again(index):
         assert act(state, mask, rng) == arm
         for each in (state, fresh):
             observe(each, arm, float(t % 3 == arm))
-
-
-def test_ucb1_is_the_index_of_its_source():
-    """ξ = 2: at every round of a game argmax μ̂ + √(2 ln t/N), each arm once first."""
-    agent, history, luck = agents.UCB1(K), Histories(), np.random.default_rng(5)
-    for t in range(300):
-        arm = agent.act()
-        if t < K:
-            assert arm == t
-        else:
-            indices = history.wanted("ucb", "rounds")
-            assert arm == indices.index(max(indices))
-        history.rounds.append((arm, float(luck.random() < 0.2 + 0.3 * arm)))
-        agent.observe(*history.rounds[-1])

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -310,8 +310,6 @@ class Exotic:
         call: Callable[[int], int] = abs,
         table: Mapping[str, int] = {},
         listed: Sequence[float] = (),
-        pair: tuple[int, str] = (1, "a"),
-        choice: Literal["a", 2] = "a",
         noted: Annotated[bool, "a note"] = False,
         later: int = None,  # type: ignore[assignment]  # noqa: RUF013
         own: np.random.Generator | None = None,
@@ -335,8 +333,8 @@ class Exotic:
     [
         {"plain": "anything"}, {"plain": None}, {"table": 5}, {"call": print}, {"call": 3},
         {"extra": []},
-        {"table": {"a": 1}}, {"listed": [1, 2.5]}, {"listed": np.arange(3)}, {"listed": range(3)}, {"pair": (2, "b")},
-        {"choice": 2}, {"noted": True}, {"later": None}, {"later": 3}, {"own": np.random.default_rng(0)}, {"own": 5},
+        {"table": {"a": 1}}, {"listed": [1, 2.5]}, {"listed": np.arange(3)},
+        {"noted": True}, {"later": None}, {"later": 3}, {"own": np.random.default_rng(0)}, {"own": 5},
     ],
 )  # fmt: skip
 def test_what_an_annotation_does_not_tell_is_not_checked(given):
@@ -346,13 +344,9 @@ def test_what_an_annotation_does_not_tell_is_not_checked(given):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"listed": "abc"}, "listed must be a list of numbers, got 'abc'"),
-        ({"listed": ["a"]}, r"listed must be a list of numbers, got \['a'\]"),
-        ({"choice": "b"}, "choice must be one of 'a', 2, got 'b'"),
-        ({"choice": True}, "choice must be one of 'a', 2, got True"),
         ({"noted": "yes"}, "noted must be true or false, got 'yes'; write noted=true or noted=false"),
-        ({"later": 3.0}, "later must be an integer, got 3.0; write 3"),
-        ({"later": 2**64}, "later must be an integer, got .*; it is too large"),
+        ({"later": 3.0}, "later must be an integer or none, got 3.0; write 3"),
+        ({"later": 2**64}, "later must be an integer or none, got .*; it is too large"),
     ],
 )
 def test_what_it_tells_is(given, message):

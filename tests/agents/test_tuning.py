@@ -31,6 +31,7 @@ SUMS_BLIND = {"threshold": math.log(T), "alpha": math.sqrt(math.log(T) / T), "ep
 SUMS = [
     *(({"breakpoints": changes}, SUMS_BLIND) for changes in (None, 0, 1, T - 1, T)),
     ({"breakpoints": 3}, {"threshold": 9.721165996, "alpha": 0.0241509826, "epsilon": 0.1}),
+    ({"horizon": 2}, {"alpha": math.sqrt(math.log(2) / 2)}),
     ({"horizon": None, "threshold": 1.0, "alpha": 0.5, "history": 1}, {"alpha": 0.5}),
 ]
 WITHOUT_HISTORY = [*SUMS[:-1], ({"horizon": None, "threshold": 1.0, "alpha": 0.5}, {"alpha": 0.5})]
@@ -55,6 +56,7 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ({"gamma": 0.1}, {"gamma": 0.1, "window": 2942}),
     ],
     "kl-ucb": [({"horizon": None}, {"c": 3.0})],
+    "ucb1": [({"horizon": None}, {"xi": 2.0})],
     # σ^(−4/5), rounded up: 1584.9, 251.2, 10^4 to the digit; where σ is unknown or the means jump, σ = 0.001 stands in
     "sw-kl-ucb": [
         *(({"lipschitz": sigma}, {"window": 252, "c": 3.0}) for sigma in (1e-3, None, 0.05, 0.89)),
@@ -90,6 +92,7 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     # N = 4 phases: φ = √(4/(500 000 ln 500 000))
     "ser4": [
         ({"switches": 3}, {"phi": 7.80798488e-4, "delta": 2e-5, "epsilon": 2e-6, "factor": 2.0}),
+        ({"switches": 0}, {"phi": 3.90399244e-4}),  # one phase: it explores all the same
         ({"phi": 0.0}, {"delta": 2e-5}),
     ],
     "d-ucb": [
@@ -195,40 +198,6 @@ def test_what_is_known_of_the_abrupt_world(abrupt):
     """At each breakpoint arm 1 moves from 0.1 to 0.99 or back, further than any other, and the best arm changes."""
     assert (abrupt.breakpoints, abrupt.switches, abrupt.horizon) == (3, 3, T)
     assert (abrupt.variation, abrupt.lipschitz) == (pytest.approx(2.67), pytest.approx(0.89))
-
-
-def test_tuned_agents_explore_even_at_the_ends():
-    """From T and K alone every agent here has some exploration, if there are two rounds or more."""
-    for name in ("cusum-ucb", "pht-ucb", "br-mab"):
-        assert 0 < agents.make(name, 200, 2).alpha < 0.61
-    assert 0 < agents.make("m-ucb", 200, 10**6).gamma < agents.make("m-ucb", 200, 2).gamma == 1.0
-
-
-def test_the_constants_of_duels():
-    state = agents.make("sw-lb-sda", 10, 50_000).state
-    assert state.explore == pytest.approx(7.98684 ** (1 / 3), abs=1e-5)
-    assert state.few == pytest.approx(63.79, abs=0.01)
-    assert state.patience == 574
-
-
-@pytest.mark.parametrize(
-    ("world", "phases"),
-    [
-        (worlds.Abrupt(), 4),  # arm 10, 1, 10, 1
-        (worlds.Stationary(mu=(0.1, 0.9), horizon=20_000), 1),
-        # best arms 1, 1, 3, 2, 2, 1, 3: coming back is a change too, and what the other arms do is none
-        (worlds.Table(rows=[[5, 1, 3], [6, 4, 4], [1, 2, 7], [3, 9, 4], [2, 8, 7], [8, 3, 1], [0, 1, 2]]), 5),
-    ],
-    ids=["abrupt", "stationary", "by hand"],
-)
-def test_the_n_of_ser4_counts_the_phases_of_the_best_arm(world, phases):
-    """N − 1 switches, so N = 1 in a world that stands still, where φ > 0 all the same."""
-    means = world.means()
-    horizon, n_arms = means.shape
-    agent = agents.make("ser4", knowledge=theory.knowledge(means))
-    expected = phases / (horizon * n_arms * math.log(n_arms * horizon))
-    assert agent.phi**2 == pytest.approx(expected, rel=1e-12)
-    assert agent.phi > 0
 
 
 @pytest.mark.parametrize("name", HOUSE)
