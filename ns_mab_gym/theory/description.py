@@ -9,7 +9,7 @@ import numpy as np
 
 from ..agents.core.arguments import positive
 from ..agents.core.knowledge import Knowledge
-from ..means import Floats, knowledge, leaders
+from ..means import knowledge, leaders
 from .sets import general_breakpoints, margins_of, smallest_positive, tie_growth
 from .text_tables import number, table
 from .windows import Recommendation, recommend_window
@@ -75,10 +75,6 @@ class Description(Knowledge):
         return str(self)
 
 
-def _window_facts(window: int, margin: Floats) -> WindowFacts:
-    return WindowFacts(window, int(np.count_nonzero(margin == 0)), smallest_positive(margin))
-
-
 def describe(means: Any, *, agent: str | None = None, delta: float | None = None) -> Description:
     """Describe a world: what tuning formulas need to know, the paper's sets and gaps, and a recommended window.
 
@@ -105,6 +101,9 @@ def describe(means: Any, *, agent: str | None = None, delta: float | None = None
     tied = int(np.count_nonzero(ahead == 0))
     chosen = sorted({max(1, window // 4), window, min(4 * window, len(matrix))})
     known = knowledge(matrix)
+    seen = margins_of(
+        lead, chosen, lambda tau, margin: WindowFacts(tau, int((margin == 0).sum()), smallest_positive(margin))
+    )
     return Description(
         **{each.name: getattr(known, each.name) for each in fields(known)},
         general_breakpoints=None if tied else len(general_breakpoints(matrix)),
@@ -114,6 +113,6 @@ def describe(means: Any, *, agent: str | None = None, delta: float | None = None
         near_ties=int(growth.counts[-1]),
         tie_factor=growth.F,
         tie_power=growth.beta,
-        windows=tuple(margins_of(lead, chosen, _window_facts)),
+        windows=tuple(seen),
         recommended=recommended,
     )

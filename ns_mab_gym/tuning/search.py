@@ -32,19 +32,14 @@ class Choices:
 
     values: tuple[Any, ...]
 
-    def coarse(self, points: int | None) -> list[Any]:
+    def coarse(self, points: int) -> list[Any]:
         """Return the values, or this number of them, evenly spread over the list."""
-        if points is None or points >= len(self.values):
-            return list(self.values)
-        return [self.values[i] for i in sorted({round(p) for p in np.linspace(0, len(self.values) - 1, points)})]
+        places = np.linspace(0, len(self.values) - 1, min(points, len(self.values)))
+        return [self.values[i] for i in sorted({round(place) for place in places})]
 
     def at(self, place: int) -> Any:
         """Return the value at a place of the list."""
         return self.values[place]
-
-    def between(self, value: Any, step: float) -> list[Any]:
-        """Return nothing: only the given values are tried."""
-        return []
 
 
 @dataclass(frozen=True)
@@ -56,10 +51,15 @@ class Range:
     scale: str = "log"
 
     def position(self, value: float) -> float:
-        """Return the position of a value on the scale on which the grid is even."""
+        """Return the position of a value on the scale on which the grid is even; infinite at the end of the scale.
+
+        That is where a formula may put a value that no grid has, such as a discount of 1 where nothing changes.
+        """
         if self.scale == "linear":
             return float(value)
-        return math.log(value) if self.scale == "log" else -math.log(1 - value)
+        if self.scale == "log":
+            return math.log(value) if value > 0 else -math.inf
+        return -math.log(1 - value) if value < 1 else math.inf
 
     def at(self, position: float) -> Any:
         """Return the value at a position, within the ends."""
@@ -81,12 +81,10 @@ class Range:
             return LINEAR_POINTS
         return min(max(2, math.ceil(self.length / math.log(RATIO)) + 1), LOG_POINTS)
 
-    def coarse(self, points: int | None) -> list[Any]:
-        """Return an even grid of this number of values, as many as suit one dimension if None; each once."""
-        count = points or self.natural_points()
-        places = np.linspace(self.position(self.low), self.position(self.high), count)
-        if count == 1:
-            places = np.array([(self.position(self.low) + self.position(self.high)) / 2])
+    def coarse(self, points: int) -> list[Any]:
+        """Return an even grid of this number of values, each once; the one in the middle if it is 1."""
+        low, high = self.position(self.low), self.position(self.high)
+        places = np.linspace(low, high, points) if points > 1 else [(low + high) / 2]
         return list(dict.fromkeys(self.at(float(each)) for each in places))
 
     def between(self, value: Any, step: float) -> list[Any]:
@@ -113,6 +111,7 @@ def _discount(horizon: int, n_arms: int) -> Range:
 XI = Range(0.02, 2.0)
 DELTA = Range(1e-12, 0.3)
 RATE = Range(1e-4, 0.5)
+CUSUM: Space = {"threshold": Range(1.0, 100.0), "alpha": RATE, "epsilon": Range(0.01, 0.3), "xi": XI}
 
 # agent: its space, from T and K.
 SPACES: dict[str, Described] = {
@@ -132,12 +131,8 @@ SPACES: dict[str, Described] = {
     "r-less-ucb": lambda t, k: {"epsilon": Range(0.02, 0.49, "linear"), "alpha": Range(0.01, 4.0)},
     "raw-ucb": lambda t, k: {"alpha": Range(0.01, 4.0)},
     "fewa": lambda t, k: {"alpha": Range(0.01, 4.0)},
-    "cusum-ucb": lambda t, k: {
-        "threshold": Range(1.0, 100.0), "alpha": RATE, "epsilon": Range(0.01, 0.3), "xi": XI,
-    },
-    "pht-ucb": lambda t, k: {
-        "threshold": Range(1.0, 100.0), "alpha": RATE, "epsilon": Range(0.01, 0.3), "xi": XI,
-    },
+    "cusum-ucb": lambda t, k: dict(CUSUM),
+    "pht-ucb": lambda t, k: dict(CUSUM),
     "glr-klucb": lambda t, k: {"delta": DELTA, "rate": RATE},
     "m-ucb": lambda t, k: {
         "samples": Choices(tuple(2 * w for w in (5, 10, 25, 50, 100, 200))), "threshold": Range(2.0, 200.0),
@@ -222,14 +217,9 @@ def _range(name: str, low: float, high: float, scale: str | None = None) -> Rang
 def grid_points(space: Space) -> int | None:
     """Return the number of values of each range in a product grid of at most 60 points; None if they are below 4."""
     fixed = math.prod(len(each.values) for each in space.values() if isinstance(each, Choices))
-    ranges = [each for each in space.values() if isinstance(each, Range)]
-    if not ranges:
-        return 0
-    if len(ranges) == 1:
-        points = MOST_POINTS // fixed if fixed > 1 else MOST_POINTS
-    else:
-        points = math.floor((MOST_POINTS / fixed) ** (1 / len(ranges)) + 1e-9)
-    return points if points >= COARSEST else None
+    ranges = sum(isinstance(each, Range) for each in space.values())
+    points = math.floor((MOST_POINTS / fixed) ** (1 / ranges) + 1e-9) if ranges else 0
+    return points if points >= COARSEST or not ranges else None
 
 
 def grid(space: Space, points: int | None = None) -> Grid:
@@ -242,9 +232,10 @@ def grid(space: Space, points: int | None = None) -> Grid:
     if points is not None:
         return product_grid(space, dict.fromkeys(space, points))
     most = grid_points(space) or 1
-    counts = {}
-    for name, each in space.items():
-        counts[name] = len(each.values) if isinstance(each, Choices) else min(most, each.natural_points())
+    counts = {
+        name: len(each.values) if isinstance(each, Choices) else min(most, each.natural_points())
+        for name, each in space.items()
+    }
     return product_grid(space, counts)
 
 
@@ -257,7 +248,8 @@ def product_grid(space: Space, counts: Mapping[str, int]) -> Grid:
 
 def neighbours(space: Space, point: Mapping[str, Any], steps: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the points half a step away from a point, in one parameter each."""
-    return [{**point, name: value} for name, step in steps.items() for value in space[name].between(point[name], step)]
+    ranges = ((name, each) for name, each in space.items() if name in steps and isinstance(each, Range))
+    return [{**point, name: near} for name, each in ranges for near in each.between(point[name], steps[name])]
 
 
 def nearly_equal(space: Space, one: Mapping[str, Any], other: Mapping[str, Any], steps: Mapping[str, float]) -> bool:
@@ -265,10 +257,8 @@ def nearly_equal(space: Space, one: Mapping[str, Any], other: Mapping[str, Any],
     if one.keys() != other.keys():
         return False
     for name in (each for each in one if one[each] != other[each]):
-        dimension = space.get(name)
-        if name not in steps or not isinstance(dimension, Range):
-            return False
-        if abs(dimension.position(one[name]) - dimension.position(other[name])) >= steps[name] / 5:
+        each = space.get(name)
+        if not isinstance(each, Range) or abs(each.position(one[name]) - each.position(other[name])) >= steps[name] / 5:
             return False
     return True
 
@@ -320,9 +310,8 @@ def refine(
             return
         shrunk = {agent: {name: step / 2**done for name, step in its.items()} for agent, its in steps.items()}
         race.enter(_around(race, spaces, shrunk))
-        last = done == halvings - 1
         share = 1 / (halvings - done)
-        race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if last else KEPT)
+        race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if share == 1 else KEPT)
 
 
 def _around(race: Race, spaces: Mapping[Any, Space], steps: Mapping[Any, Mapping[str, float]]) -> list[Candidate]:
@@ -364,9 +353,8 @@ def _propose(
             point = {name: space[name].at(place) for name, place in trial.params.items()}
             new[Candidate.of(agent, {**point, **fixed})] = trial
         race.enter(list(new))
-        last = generation == GENERATIONS
         share = COARSE if generation == 0 else 1 / (1 + GENERATIONS - generation)
-        race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if last else KEPT)
+        race.narrow(race.budget.left - share * (race.budget.left - floor), keep=1 if share == 1 else KEPT)
         for candidate, trial in new.items():
             if candidate in race.finals:  # else there was no budget to try it
                 study.tell(trial, float(race.finals[candidate][: race.first].mean()))

@@ -22,6 +22,7 @@ from .search import (
     SPACES,
     UNTUNED,
     Choices,
+    Described,
     Grid,
     Range,
     Space,
@@ -50,7 +51,7 @@ LOOKS = ((4, 1.0), (4, 0.5), (2, 0.5), (2, 0.3))
 POINTS = {"window": 10, "gamma": 8, "phi": 6, "hazard": 6, "delta": 4, "rate": 4, "xi": 4}
 
 # agent: its space instead of the default one, from T and K; None for the default.
-ADVISED: dict[str, Any] = {
+ADVISED: dict[str, Described | None] = {
     "beta-swts": None,
     "gamma-swgts": None,
     "sw-ucb": lambda t, k: SPACES["sw-ucb"](t, k) | {"xi": Choices((0.1, 0.6))},
@@ -59,7 +60,7 @@ ADVISED: dict[str, Any] = {
     "glr-ts": lambda t, k: {"rate": Range(1e-4, 0.1)},
     "adr-ts": None,
     "active-ptw": lambda t, k: {"split": Choices((0.1, 0.5))},
-    "ts": lambda t, k: {},
+    "ts": None,
     "kl-ucb": lambda t, k: {"c": Choices((0.0,))},
     "ucb1": None,
     "predictive-sampling": None,
@@ -456,10 +457,9 @@ def _entrants(evaluator: WorldEvaluator, agents: Sequence[str] | None) -> tuple[
 def advised_space(name: str, horizon: int, n_arms: int) -> Space:
     """Return the space of an agent that `recommend` searches; an empty one if there is nothing to tune."""
     described = ADVISED.get(name)
-    if described is None:
-        return {} if name in UNTUNED else default_space(name, horizon, n_arms)
-    space: Space = described(horizon, n_arms)
-    return space
+    if described is not None:
+        return described(horizon, n_arms)
+    return {} if name in UNTUNED else default_space(name, horizon, n_arms)
 
 
 def _theory(evaluator: WorldEvaluator, names: Sequence[str]) -> Candidate | None:
@@ -468,11 +468,9 @@ def _theory(evaluator: WorldEvaluator, names: Sequence[str]) -> Candidate | None
         return None
     known = evaluator.knowledge()
     assert known.means is not None
-    if known.means.size > LARGE:
-        window = recommend_window(replace(known, means=None)).window
-    else:
-        window = recommend_window(known, names[0], subgaussian=known.subgaussian or BERNOULLI).window
-    return Candidate.of(names[0], {"window": window})
+    known = replace(known, means=None) if known.means.size > LARGE else known
+    recommended = recommend_window(known, names[0], subgaussian=known.subgaussian or BERNOULLI)
+    return Candidate.of(names[0], {"window": recommended.window})
 
 
 class Look(NamedTuple):

@@ -76,6 +76,14 @@ def test_neighbours_lie_half_a_step_away_and_within_the_ends():
     assert [each["xi"] for each in found] == pytest.approx([0.5, 0.5 / 1.5, 0.75])
 
 
+@pytest.mark.parametrize(
+    ("dimension", "edge", "nearest"), [(Range(0.95, 0.999, "memory"), 1.0, 0.999), (Range(0.02, 2.0), 0.0, 0.02)]
+)
+def test_the_end_of_a_scale_is_next_to_the_nearest_end_of_its_range(dimension, edge, nearest):
+    assert {each["x"] for each in neighbours({"x": dimension}, {"x": edge}, {"x": 0.1})} == {nearest}
+    assert not nearly_equal({"x": dimension}, {"x": edge}, {"x": nearest}, {"x": 0.1})
+
+
 def test_points_that_nearly_coincide_are_recognised():
     space, steps = {"window": Range(20, 2_000), "c": Choices((0, 1))}, {"window": math.log(2)}
     assert nearly_equal(space, {"window": 890, "c": 0}, {"window": 891, "c": 0}, steps)

@@ -99,6 +99,13 @@ def test_parameters_that_are_given_are_not_searched():
         nsb.tune(TWO_PHASES, "beta-swts", agent_kwargs={"window": 3})
 
 
+def test_a_formula_may_be_at_the_end_of_its_scale():
+    """Where nothing changes, d-ucb's formula is γ = 1: no distance from other discounts, and no grid has it."""
+    tuned = nsb.tune("stationary:horizon=200", "d-ucb:xi=0.1", runs=100)
+    assert tuned.formula.parameters == {"gamma": 1.0, "xi": 0.1}
+    assert 0 < tuned["gamma"] <= 1
+
+
 class Greedy:
     """Plays at random with probability epsilon, else the arm with the best mean so far."""
 
