@@ -27,6 +27,7 @@ EVALUATE = ["evaluate", "--env", WORLD, "--agents", "ts"]
         ("matplotlib", ["plot", WORLD], EXPERIMENTS),
         ("stable_baselines3", ["train"], RL),
         ("torch", ["train"], RL),
+        ("sb3_contrib", ["train", "--algo", "recurrent-ppo"], RL),
         ("matplotlib", ["train"], "pip install 'ns-mab-gym[rl,experiments]'"),
         ("stable_baselines3", ["evaluate", "--env", WORLD, "--agents", "sb3:path=model.zip"], RL),
     ],

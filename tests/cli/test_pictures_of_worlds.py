@@ -68,12 +68,7 @@ def test_a_file_with_a_long_name_is_described_drawn_and_measured(here, table, ca
 
 def test_several_worlds_of_every_kind_are_plotted(here, table, capsys):
     np.savetxt(here / "clicks.csv", table, delimiter=",")
-    named = [
-        "smooth:horizon=500",
-        "NSBandit-Piecewise-v0:n_arms=3,horizon=500",
-        "clicks.csv",
-        "own_zoo:Level:horizon=500",
-    ]
+    named = ["smooth:horizon=500", "NSBandit-Piecewise-v0:n_arms=3,horizon=500", "clicks.csv", "own_zoo:Level"]
     assert entry.main(["plot", *named, "--out", "pictures/worlds.png"]) == 0
     assert capsys.readouterr().out.startswith("picture: pictures/worlds.png (")
     assert width_of(here / "pictures" / "worlds.png") > 800

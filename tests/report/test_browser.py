@@ -263,11 +263,8 @@ def assert_all_readings(page: Tab) -> None:
     """The page as it was when it was opened."""
     assert signs(page) == ALL
     assert finals(page) == FIRST
-    assert page.locator("#finals td.rank:visible").all_text_contents() == [
-        "2.0",
-        "2.0",
-        "2.0",
-    ]  # 2 and 2, 3 and 1, 1 and 3
+    ranks = page.locator("#finals td.rank:visible").all_text_contents()
+    assert ranks == ["2.0", "2.0", "2.0"]  # 2 and 2, 3 and 1, 1 and 3
     for chart in (".small-chart", "#regret-0-0"):
         assert ends(page, chart) == {"a": 200.0, "b": 250.0, "c": 160.0}
     assert page.locator("[data-now]").all_text_contents() == ["1", "0", "0", "3"]
@@ -300,11 +297,8 @@ def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings
         ["b", "*1 50 ± 5.8 τ = 9,000*", FIRST[1][2]],
         ["c", "2 160 ± 31 τ = 5", FIRST[2][2]],
     ]
-    assert page.locator("#finals td.rank:visible").all_text_contents() == [
-        "2.5",
-        "1.0",
-        "2.5",
-    ]  # 3 and 2, 1 and 1, 2 and 3
+    ranks = page.locator("#finals td.rank:visible").all_text_contents()
+    assert ranks == ["2.5", "1.0", "2.5"]  # 3 and 2, 1 and 1, 2 and 3
     page.get_by_role("button", name="Reset to all readings").click()
     expect(page.locator("#bar output")).to_have_text("All readings")
     assert_all_readings(page)
@@ -416,12 +410,8 @@ def test_what_was_chosen_can_be_read_in_full(visit: Visit, paper_report: Path, w
 def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A leaderboard of made-up regrets, with one agent that has a long name and one that misses a world."""
     worlds = chosen_worlds(["random phases", "rising", "Gaussian rewards"])
-    labels = [
-        "ts",
-        "an agent with a name that is too long for any column of any table on a phone",
-        "a variant",
-        "absent",
-    ]
+    long = "an agent with a name that is too long for any column of any table on a phone"
+    labels = ["ts", long, "a variant", "absent"]
     rng = np.random.default_rng(3)
     finals = {(label, world.label): rng.uniform(20, 90, 10) for label in labels for world in worlds}
     del finals["absent", worlds[0].label]

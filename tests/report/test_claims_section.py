@@ -12,40 +12,11 @@ import pytest
 from ns_mab_gym.claims.judging import Claim, Finding, Judged, Judgement, Test, Verdict
 from ns_mab_gym.paper import readings as paper_readings
 from ns_mab_gym.paper.readings import ALGORITHMS
-from ns_mab_gym.report.claims import choices_of, finding_data, reading_data, verdicts_of
+from ns_mab_gym.report.claims import choices_of, finding_data, reading_data
 
 from . import by_hand
 
 HOLDS, FAILS, UNDECIDED, _ = ORDER = list(Verdict)
-
-
-def judged(key: str, world: str, verdict: Verdict, test: str = "tested", said_of: str = "") -> Judged:
-    finding = Finding(verdict, "a 1 ± 0.1, b 2 ± 0.2")
-    claim = Claim(key, f"{key} said", test, lambda _: finding, said_of=said_of)
-    return Judged(claim, world, Judgement((), {(): finding}, {(): test}, 50))
-
-
-def test_claims_are_grouped_and_counted():
-    several = [
-        judged("one", "here", HOLDS),
-        judged("two", "here", FAILS),
-        judged("one", "there", UNDECIDED, "tested otherwise", said_of="elsewhere"),
-        judged("three", "there", FAILS),
-        judged("two", "there", FAILS),
-    ]
-    shown = verdicts_of(several)
-    assert (shown["total"], [number for _, number in shown["counts"]]) == (5, [1, 3, 1, 0])
-    assert (shown["again"], shown["more_runs"], shown["runs"]) == (0, "", "50")
-    assert shown["worlds"] == ["here", "there"]
-    found = {row["claim"].key: row["found"] for row in shown["claims"]}
-    assert found == {
-        "one": {"here": (0, several[0]), "there": (2, several[2])},
-        "two": {"here": (1, several[1]), "there": (4, several[4])},
-        "three": {"there": (3, several[3])},
-    }
-    tests = [list(row["tests"]) for row in shown["claims"]]  # once for all worlds, unless they differ
-    assert tests == [["tested", "tested otherwise"], ["tested"], ["tested"]]
-    assert (shown["ours"], verdicts_of(several[:2])["ours"]) == (True, False)
 
 
 @pytest.mark.parametrize(("verdict", "shown"), [(HOLDS, ""), (FAILS, "b is less"), (UNDECIDED, "")])

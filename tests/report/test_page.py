@@ -175,21 +175,26 @@ def test_the_first_table_has_every_agent_on_every_world(hand_page: Reader):
 
 def test_claims_at_a_glance():
     def judged(key: str, world: str, verdict: Verdict, said_of: str = "") -> Judged:
-        finding = Finding(verdict, "a 1, b 2", instead="b 2, a 1")
-        claim = Claim(key, f"{key} said", f"{key} tested", lambda _: finding, said_of=said_of)
-        return Judged(claim, world, Judgement((), {(): finding}, {(): f"{key} tested"}, 50))
+        finding, test = Finding(verdict, "a 1, b 2", instead="b 2, a 1"), f"tested{' otherwise' if said_of else ''}"
+        claim = Claim(key, f"{key} said", test, lambda _: finding, said_of=said_of)
+        return Judged(claim, world, Judgement((), {(): finding}, {(): test}, 50))
 
     claims = [judged("one", "here", Verdict.HOLDS), judged("one", "there", Verdict.UNDECIDED, "elsewhere")]
-    page = Reader(page_of(judged=[*claims, judged("two", "here", Verdict.FAILS)], warning="beware").html())
+    claims += [judged("two", world, Verdict.FAILS) for world in ("here", "there")]
+    page = Reader(page_of(judged=claims, warning="beware").html())
     assert [[cell.strip() for cell in row] for row in page.tables[1]] == [
         ["Claim", "here", "there"],
         ["50 runs", "more", "50 runs", "more"],
         ["one", "holds", "–", "open†", "–"],
-        ["two", "no", "–", "", ""],
+        ["two", "no", "–", "no", "–"],
     ]
+    counts = " ".join("".join(page.texts).split())
+    assert "4 sentences tested by 50 runs: 1 holds2 do not hold1 is open0 depend on the reading" in counts
+    # Once for all worlds, unless they differ.
+    assert " ".join(page.tables[2][1][0].split()) == "one saidTest: tested; or tested otherwise."
     said, found = (" ".join(cell.split()) for cell in page.tables[2][2])
-    assert said == "two saidTest: two tested."
-    assert found == "does not hold here a 1, b 2. Instead: b 2, a 1."
+    assert said == "two saidTest: tested."
+    assert found == " ".join(f"does not hold {world} a 1, b 2. Instead: b 2, a 1." for world in ("here", "there"))
     assert {"Verdicts", "beware"} <= set(page.texts)
 
 

@@ -27,12 +27,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecExtractDictObs, Vec
 
 import ns_mab_gym as nsb
 from ns_mab_gym import rl, wrappers
-from ns_mab_gym.rl.observations import (
-    _remote,
-    checked_recipe,
-    layers_of,
-    recipe_of,
-)
+from ns_mab_gym.rl.observations import _remote, checked_recipe, layers_of, recipe_of
 
 from .conftest import WORLD, make, vector_env
 
