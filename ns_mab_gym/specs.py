@@ -2,8 +2,9 @@
 
 A world is an id of Gymnasium, a world or its name, ``"package.module:Class"``, a (T, K) array of means, the file of one
 or an environment; an agent is a name, ``"package.module:Class"``, a class, an object, or a saved model. Both take
-parameters, as text (``"beta-swts:window=100"``) or in a pair (``("beta-swts", {"window": 100})``). :class:`WorldSpec`
-and :class:`AgentSpec` are these with a label, :func:`as_env` and :func:`as_agent` what they make.
+parameters, as text (``"beta-swts:window=100"``, read by :mod:`ns_mab_gym.agents.core.registry`, since ``agents.make``
+takes it too) or in a pair (``("beta-swts", {"window": 100})``). :class:`WorldSpec` and :class:`AgentSpec` are these
+with a label, :func:`as_env` and :func:`as_agent` what they make.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Agents, worlds and laws by their names: a registry of classes, and agents looked up, described, tuned and made.
 
 The table of the agents' names is in ``agents/__init__.py``. Cards are descriptions of agents, worlds and reward laws,
-read from the docstrings of their classes.
+read from the docstrings of their classes. Names may come with parameters, as in ``"beta-swts:window=100"``.
 """
 
 from __future__ import annotations

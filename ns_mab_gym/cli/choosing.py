@@ -133,7 +133,7 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
     from ..figures.style import save_as
     from ..figures.theory import diagnosis_figure, measured_figure
     from ..theory import describe
-    from ..tuning.windows import compare_windows
+    from ..tuning.diagnosis import compare_windows
 
     choice("agent", options.agent, LEARNERS)
     name, means, arms = means_of(options.world, options.seed)

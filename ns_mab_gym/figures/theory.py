@@ -20,7 +20,7 @@ from . import style
 from .worlds import RIBBON, draw_world
 
 if TYPE_CHECKING:
-    from ..tuning.windows import Measured, WindowComparison
+    from ..tuning.diagnosis import Measured, WindowComparison
 
 POINTS = 1_000  # across the picture
 SHAPE = "window τ (unit constants: a shape)"

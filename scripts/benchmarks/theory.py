@@ -16,7 +16,7 @@ from ns_mab_gym import worlds
 from ns_mab_gym.agents.core.knowledge import suggested_window
 from ns_mab_gym.means import Floats
 from ns_mab_gym.theory.theorems import LEARNERS
-from ns_mab_gym.tuning.windows import compare_windows, measure
+from ns_mab_gym.tuning.diagnosis import compare_windows, measure
 
 ROUNDS, WINDOW, RATIO_LIMIT = 10**6, 2942, 6.0
 PAPER = (worlds.Abrupt(), worlds.GeneralAbrupt(), worlds.Smooth(sigma=1e-4), worlds.Smooth(sigma=1e-3))

@@ -67,7 +67,7 @@ def idle(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(WorldEvaluator, "warm_up", enough)
     monkeypatch.setattr("ns_mab_gym.parallel.map_unordered", enough)
-    monkeypatch.setattr("ns_mab_gym.tuning.windows.compare_windows", enough)
+    monkeypatch.setattr("ns_mab_gym.tuning.diagnosis.compare_windows", enough)
     monkeypatch.setattr("ns_mab_gym.figures.theory.diagnosis_figure", enough)
     monkeypatch.setattr("ns_mab_gym.studies.pictures.save", lambda figure, folder, name: [])
     monkeypatch.setattr("ns_mab_gym.figures.worlds.gallery_figure", enough)

@@ -19,7 +19,7 @@ from ns_mab_gym.figures.worlds import (
     phase_starts,
 )
 from ns_mab_gym.means import breakpoints
-from ns_mab_gym.tuning import windows
+from ns_mab_gym.tuning import diagnosis
 from ns_mab_gym.worlds import Abrupt, GeneralAbrupt, Piecewise, Smooth
 
 from .made_results import made_card, made_runs
@@ -216,7 +216,7 @@ def test_the_explanation_shows_the_shares_of_its_windows():
 
 
 def test_the_measurement_is_drawn_over_the_bounds():
-    comparison = windows.compare_windows(TURNED, runs=3, ratio=4)
+    comparison = diagnosis.compare_windows(TURNED, runs=3, ratio=4)
     figure = measured_figure(TURNED, comparison)
     regret, pulls = panel(figure, "Regret"), panel(figure, "Pulls")
     written = "".join(texts(regret))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from ns_mab_gym import theory
-from ns_mab_gym.tuning import windows
+from ns_mab_gym.tuning import diagnosis
 
 
 @pytest.fixture(scope="module")
 def comparison():
     calm = np.tile([0.9, 0.2, 0.1], (300, 1))
-    return windows.compare_windows(np.concatenate([calm, calm[:, ::-1]]), runs=3, ratio=4)
+    return diagnosis.compare_windows(np.concatenate([calm, calm[:, ::-1]]), runs=3, ratio=4)
 
 
 def test_a_comparison_says_what_the_recommendation_loses(comparison):
@@ -35,11 +35,11 @@ def test_measured_pulls_are_those_of_worse_arms(comparison):
 
 def test_only_bernoulli_means_are_played():
     with pytest.raises(theory.AssumptionError, match="Assumption 1"):
-        windows.measure([[2.0, 0.1]] * 5, [2], "gamma-swgts")
+        diagnosis.measure([[2.0, 0.1]] * 5, [2], "gamma-swgts")
 
 
 def test_where_all_arms_are_alike_nothing_is_lost():
-    comparison = windows.compare_windows([[0.5, 0.5]] * 50, runs=2, ratio=4)
+    comparison = diagnosis.compare_windows([[0.5, 0.5]] * 50, runs=2, ratio=4)
     assert comparison.measured.regret.max() == 0
     assert comparison.loss == 0
     assert math.isnan(comparison.loss_error)
