@@ -125,7 +125,7 @@ class FolderLock:
 
 T = TypeVar("T")
 FILE = "results.sqlite"
-OWNER = "This folder belongs to ns-mab-gym."
+OWNER = "This folder belongs to ns_mab_gym.experiments."  # folders of earlier versions are taken up again
 EXPLANATION = f"""{OWNER}
 
 {FILE}    every result: a row for each block of runs of an agent on a world, of this and of earlier code
