@@ -224,3 +224,9 @@ def test_far_from_ties_the_gap_is_at_least_delta_less_two_sigma_tau(smooth, delt
 def test_a_bad_threshold_or_comparison_is_refused(delta, pairs, words):
     with pytest.raises(ValueError, match=words):
         theory.near_ties([[0.1, 0.2]], delta, pairs=pairs)
+
+
+def test_a_phase_ends_where_the_best_arm_only_reaches_what_a_rival_had():
+    """Definition 6 wants the best arm's smallest mean strictly above every other arm's largest."""
+    assert theory.general_breakpoints([[0.9, 0.5], [0.5, 0.4], [0.8, 0.3]]).tolist() == [2]
+    assert theory.general_breakpoints([[0.9, 0.5], [0.51, 0.4], [0.8, 0.3]]).tolist() == []
