@@ -22,6 +22,10 @@ LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 FEWEST = 5  # runs that an interval is made from: below, bootstrap intervals of pairs are too short (tried)
 RESAMPLES = 10_000
+TAILS = [
+    int(TAIL * RESAMPLES),
+    RESAMPLES - 1 - int(TAIL * RESAMPLES),
+]  # the ranks of their ends
 SEED = 20_240_905  # of every bootstrap, so that the same runs always give the same interval
 PAIRS_AT_ONCE = 64  # pairs of agents that are resampled together, so that memory stays small
 MOST_KNOWN = 2_000  # resampled differences that are remembered, 80 kB each
@@ -182,9 +186,10 @@ def intervals_of(differences: Sequence[Floats], settled: Callable[[int, Bounds],
     new = {key: each for key, each in zip(keys, differences, strict=True) if key not in _KNOWN}
     if new:
         mean, se, t = bootstrap_t(np.stack(list(new.values()), axis=1))
-        for key, its_mean, its_se, its_t in zip(new, mean.tolist(), se.tolist(), t.T.copy(), strict=True):
-            low, high = _tails(its_t)
-            _KNOWN[key] = Resampled(its_mean, its_se, its_t, (its_mean - high * its_se, its_mean - low * its_se))
+        rows = t.T.copy()
+        ends = np.partition(rows, TAILS, axis=1)[:, TAILS]
+        for key, m, s, row, (low, high) in zip(new, mean.tolist(), se.tolist(), rows, ends.tolist(), strict=True):
+            _KNOWN[key] = Resampled(m, s, row, (m - high * s, m - low * s))
     resampled = [_KNOWN[key] for key in keys]
     while len(_KNOWN) > MOST_KNOWN:
         _KNOWN.popitem(last=False)
@@ -193,16 +198,8 @@ def intervals_of(differences: Sequence[Floats], settled: Callable[[int, Bounds],
     for each in left[1:]:
         np.minimum(least, each.t, out=least)
         np.maximum(largest, each.t, out=largest)
-    (low, _), (_, high) = _tails(least), _tails(largest)
+    low, high = (float(np.partition(t, rank)[rank]) for t, rank in zip((least, largest), TAILS, strict=True))
     return [(each.own, (each.mean - high * each.se, each.mean - low * each.se)) for each in resampled]
-
-
-def _tails(t: Floats) -> Bounds:
-    """The values with 2.5 % of all values below the one, and above the other."""
-    below = int(TAIL * len(t))
-    above = len(t) - 1 - below
-    ranked = np.partition(t, [below, above])
-    return float(ranked[below]), float(ranked[above])
 
 
 # Intervals of means and shares over runs

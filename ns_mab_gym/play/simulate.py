@@ -44,7 +44,7 @@ from ..agents.core.arguments import (
 )
 from ..agents.core.kernel import states_in
 from ..agents.core.knowledge import Knowledge
-from ..agents.core.protocol import Agent
+from ..agents.core.protocol import Agent, arrays_of, with_arrays
 from ..agents.core.registry import check_parameters, kind, make
 from ..agents.parts.alarms import AlarmLog, alarms_in
 from ..envs.bandit import NSBanditEnv, drawn_means, streams
@@ -58,6 +58,8 @@ from .progress import ProgressOption, counting
 
 Tick = Callable[[int], None]  # called with the number of rounds whenever a run was played
 RUN_BYTES = 400  # of the seeds and parameters of a run
+LINES = 128  # bytes of memory that a core takes from another when it writes to one of them: two cache lines
+LARGE = 1 << 14  # bytes of an array whose ends are a small part of it
 SAVING = 3.0  # seconds that processes must save to be worth their start, which takes one or two
 FIELDS = ("regret", "pulls", "suboptimal_pulls", "arms", "rewards")
 OTHERWISE = (
@@ -309,6 +311,8 @@ class Pairing:
             agent = self.agent_for(known)
         agent.check_rewards(self.bandit.law.support, self.bandit.law.binary)
         agent.reset(seed=agent_seed)
+        agent.state = with_arrays(agent.state, {name: apart(each) for name, each in arrays_of(agent.state).items()})
+        pulls, suboptimal = apart(runs.pulls[run]), apart(runs.suboptimal_pulls[run])
         runs.parameters[run] = without_arrays(agent.parameters)
         code = loop.law_code(self.bandit.law)
         assert code is not None
@@ -321,7 +325,7 @@ class Pairing:
         try:
             rounds, chosen = play(
                 agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
-                runs.pulls[run], runs.suboptimal_pulls[run], arms, rewards,
+                pulls, suboptimal, arms, rewards,
             )  # fmt: skip
         except NumbaError as error:
             raise _not_compiled(agent, error) from error
@@ -329,6 +333,7 @@ class Pairing:
         if rounds < len(means):
             played, chosen = (-1 - rounds, None) if rounds < 0 else (rounds, chosen)
             raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], played + 1)
+        runs.pulls[run], runs.suboptimal_pulls[run] = pulls, suboptimal
         return seconds, alarms_in(agent.state) if AlarmLog in kinds else None
 
     def play_generic(self, recording: Recording, horizon: int | None, seeds: tuple[int, int]) -> Runs:
@@ -357,6 +362,19 @@ class Pairing:
             runs.arms[0], runs.rewards[0] = episode.arms, episode.rewards
         alarms = None if episode.alarms is None else [episode.alarms]
         return replace(runs, seconds=time.perf_counter() - began, alarms=alarms)
+
+
+def apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy of a small array that shares no cache line with other data; a large array as it is.
+
+    Threads that write to one line in every round wait for each other: their runs may take twice as long.
+    """
+    if array.nbytes > LARGE:
+        return array
+    own = np.empty(array.nbytes + 2 * LINES, np.uint8)[LINES:-LINES].view(array.dtype).reshape(array.shape)
+    own[...] = array
+    own.flags.writeable = array.flags.writeable
+    return own
 
 
 def _not_compiled(agent: Any, error: Exception) -> Exception:

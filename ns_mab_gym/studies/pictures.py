@@ -52,11 +52,13 @@ class Drawn:
         files: all of them.
         timelines: those of alarms as SVG files, by the experiment and the world.
         sweeps: the sweeps, by the experiment and the world.
+        explanations: those that explain the theory as SVG files, with their descriptions.
     """
 
     files: list[Path] = field(default_factory=list)
     timelines: dict[Place, Path] = field(default_factory=dict)
     sweeps: dict[Place, Sequence[regret.Swept]] = field(default_factory=dict)
+    explanations: list[tuple[Path, str]] = field(default_factory=list)
 
 
 def planned(study: Study) -> list[PlannedFigure]:
@@ -84,6 +86,7 @@ def draw(
     means: Mapping[str, Floats | None],
     folder: Path,
     drawn_anew: Collection[str] = (),
+    explained: bool = False,
 ) -> Drawn:
     """Draw every figure of a study.
 
@@ -92,9 +95,12 @@ def draw(
         means: those of an instance of each world, by label; None where they are not known.
         folder: where the figures go.
         drawn_anew: the labels of worlds whose means differ from run to run.
+        explained: whether the figures that explain the theory are drawn too.
     """
     folder.mkdir(parents=True, exist_ok=True)
     drawn = Drawn()
+    for name, (explain, description) in EXPLANATIONS.items() if explained else ():
+        drawn.explanations.append((save(explain(), folder, name)[1], description))
     for figure in planned(results.study):
         world, experiment, anew = figure.world, figure.experiment, figure.world.label in drawn_anew
         swept: Sequence[regret.Swept] = ()
@@ -105,14 +111,6 @@ def draw(
             if experiment is not None and name != figure.name:
                 drawn.timelines[experiment, world] = folder / f"{name}.svg"
     return drawn
-
-
-def explain(folder: Path) -> list[tuple[Path, str]]:
-    """Draw the figures that explain the theory; returns the SVG files with their descriptions."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, (figure, _) in EXPLANATIONS.items():
-        save(figure(), folder, name)
-    return [(folder / f"{name}.svg", description) for name, (_, description) in EXPLANATIONS.items()]
 
 
 def _figures(

@@ -14,7 +14,7 @@ from ..specs import AgentSpec, WorldSpec
 from ..statistics import Summary, summarise
 from .study import Experiment, LostResultError, Series, Study, Unit, blocks_of
 
-KEPT = 16 << 20  # bytes of runs that are kept, beside those of the world in hand
+KEPT = 64 << 20  # bytes of runs that are kept, beside those of the world in hand
 RECORD = 1_000  # bytes of what a run has beside its arrays: seeds, parameters, alarms
 UNFIT = "does not fit the other runs of this agent on this world"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -19,7 +20,7 @@ from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.envs.bandit import streams
 from ns_mab_gym.play.loop import BETA, draw, draw_beta, law_code
-from ns_mab_gym.play.simulate import Pairing
+from ns_mab_gym.play.simulate import LINES, Pairing, apart
 from ns_mab_gym.runs import Runs, seed_pair
 
 every_agent = pytest.mark.parametrize("name", HOUSE)
@@ -54,6 +55,15 @@ def test_compiled_equals_interpreted(name, law, players):
         assert saved.keys() == other.keys()
         for key in saved:  # parameters, memory, and where the generator stands
             np.testing.assert_array_equal(saved[key], other[key], err_msg=key)
+
+
+def test_arrays_that_threads_write_to_share_no_cache_line():
+    given = [np.ones(size, kind) for size in (0, 1, 10) for kind in (np.int64, np.float64, np.bool_)] * 20
+    own = [apart(each) for each in given]
+    for one, other in zip(given, own, strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+    spans = sorted((each.ctypes.data, each.ctypes.data + each.nbytes) for each in own)
+    assert all(begin - end >= LINES for (_, end), (begin, _) in pairwise(spans))
 
 
 @pytest.mark.parametrize("name", WINDOWED)

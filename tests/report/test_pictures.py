@@ -74,6 +74,6 @@ def test_labels_alike_but_for_case_script_or_length_keep_their_figures_apart():
 
 
 def test_the_explanations_are_files_with_descriptions(tmp_path):
-    found = pictures.explain(tmp_path)
+    found = pictures.draw(collect(Study("none", ()), None), {}, tmp_path, explained=True).explanations
     assert [path.suffix for path, _ in found] == [".svg", ".svg"]
     assert all(path.is_file() and description for path, description in found)
