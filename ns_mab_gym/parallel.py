@@ -319,7 +319,7 @@ def executor(executor: Any = "threads", n_jobs: int | None = None, scheduler: st
 def _connected(scheduler: str) -> DaskPool:
     """Return the workers of a cluster that is running."""
     distributed: Any = import_module("distributed")  # whose functions have no types
-    with _closed_after_error() as resources:
+    with _silenced() as resources:
         try:
             security = distributed.Security().get_connection_args("client")
         except OSError as error:
@@ -347,7 +347,7 @@ def _connected(scheduler: str) -> DaskPool:
         finally:
             runner.stop()
         resources.callback(client.close, timeout=CLOSING)
-    return DaskPool(client, resources)
+        return DaskPool(client, resources.pop_all())
 
 
 def _local_cluster(workers: int) -> DaskPool:
@@ -358,7 +358,7 @@ def _local_cluster(workers: int) -> DaskPool:
 
     # A task whose worker died comes back at once: it is counted here, and tried again.
     config = dask.config.set({"distributed.scheduler.allowed-failures": 0} | KEPT_MEMORY)
-    with _closed_after_error() as resources, config:
+    with _silenced() as resources, config:
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -369,7 +369,7 @@ def _local_cluster(workers: int) -> DaskPool:
         resources.callback(cluster.close, timeout=CLOSING)
         client = distributed.Client(cluster, set_as_default=False)
         resources.callback(client.close, timeout=CLOSING)
-    return DaskPool(client, resources)
+        return DaskPool(client, resources.pop_all())
 
 
 def dask_setup(worker: Any) -> None:
@@ -378,23 +378,15 @@ def dask_setup(worker: Any) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@contextmanager
-def _closed_after_error() -> Iterator[ExitStack]:
-    """Collect what is closed with a cluster, or at once after an error; meanwhile Dask logs nothing.
-
-    (What it would log, such as that the scheduler is gone, is said in an error.)
-    """
+def _silenced() -> ExitStack:
+    """Return a stack until whose end Dask logs nothing: that the scheduler is gone, for instance, is said in errors."""
     resources = ExitStack()
     for name in logging.root.manager.loggerDict:
         if name.partition(".")[0] in ("distributed", "tornado"):
             logger = logging.getLogger(name)
             resources.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
-    try:
-        yield resources
-    except BaseException:
-        resources.close()
-        raise
+    return resources
 
 
 # --- tasks ---

@@ -165,29 +165,10 @@ class Beta(Law):
 
 
 HOUSE: dict[str, type[Law]] = {"bernoulli": Bernoulli, "gaussian": Gaussian, "beta": Beta}
-LAWS = Registry("reward law", "rewards", "ns_mab_gym.laws", needs=("reward", "check_means", "parameters"))
+LAWS: Registry[Law] = Registry("reward law", "rewards", "ns_mab_gym.laws", ("reward", "check_means", "parameters"))
+register, names, kind = LAWS.add, LAWS.names, LAWS.find
 for _name, _kind in HOUSE.items():
     LAWS.add(_name, _kind)
-
-
-def register(name: str, law: type[Law] | str) -> None:
-    """Register a reward law of your own under a name that ``gym.make(…, reward=name)`` then accepts.
-
-    Args:
-        name: lower-case words joined by hyphens.
-        law: a class derived from :class:`Law`, or where it is found, ``"package.module:Class"``.
-    """
-    LAWS.add(name, law)
-
-
-def names() -> list[str]:
-    """The names that :func:`make` knows."""
-    return LAWS.names()
-
-
-def kind(name: str) -> type[Law]:
-    """The class of the law with this name, or at this ``package.module:Class``."""
-    return LAWS.find(name)
 
 
 def card(name: str) -> Card:

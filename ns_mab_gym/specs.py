@@ -24,7 +24,7 @@ import numpy as np
 
 from .agents.core.arguments import as_integer, known_parameters, nearest, plain_text, positive, positive_int, shown
 from .agents.core.registry import (
-    AGENTS,
+    PLAYS,
     TEXTS,
     Values,
     check_parameters,
@@ -51,7 +51,6 @@ Number = int | float
 # name of a kind of saved models: the function that loads one, and the parameters that it takes.
 MODELS = {"sb3": ("ns_mab_gym.rl.agent:SB3Agent.load", ("path", "algo", "deterministic", "name", "trust"))}
 TABLES = (".csv", ".parquet", ".npz")  # the endings of files that hold means
-PLAYS = ("reset", "act", "observe")
 LONGEST = 10_000  # letters of a text among the parameters, or of a spec as text
 BLIND = ", blind"  # the end of the label of an agent that is told T and K alone
 SHOWN = 40  # letters of a value that is shown in a label
@@ -473,7 +472,7 @@ def sweep(agent: Any, /, **parameters: Any) -> Sweep:
         raise ValueError(f"nothing is swept: {SWEEP}")
     if len(swept) > 1:
         raise ValueError(f"a sweep varies one parameter, got {' and '.join(swept)}; give two sweeps in a list")
-    check_parameters(f"agent {agent!r}", kind(agent) if isinstance(agent, str) else AGENTS.checked(agent), parameters)
+    check_parameters(f"agent {agent!r}", kind(agent), parameters)
     (parameter,) = swept
     given = parameters[parameter]
     given = np.atleast_1d(given) if isinstance(given, np.ndarray) else given
@@ -640,7 +639,7 @@ def _check_agent(agent: Any, parameters: Mapping[str, Any]) -> None:
         if parameters:
             raise TypeError(f"parameters go with a name or a class; set those of {shown(agent)} when it is made")
         return
-    check_parameters(f"agent {_short(agent)!r}", kind(agent) if isinstance(agent, str) else agent, parameters)
+    check_parameters(f"agent {_short(agent)!r}", kind(agent), parameters)
 
 
 def _each(given: Any, is_one: Callable[[Any], bool], what: str, allowed: str) -> Iterator[tuple[str, Any]]:

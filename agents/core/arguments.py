@@ -194,7 +194,7 @@ def fraction(what: str, given: object, *, allow_zero: bool = True, hint: str = "
     return value
 
 
-def check_types(kind: type[Any], given: Mapping[str, Any]) -> None:
+def check_types(kind: Any, given: Mapping[str, Any]) -> None:
     """Raise a TypeError that states what is allowed if a given value is not of the type that the class states for it.
 
     Truth values, integers, numbers, texts and unions of these are checked; of other types, and in a class with a type
@@ -212,8 +212,19 @@ def check_types(kind: type[Any], given: Mapping[str, Any]) -> None:
         kind: the class.
         given: values by the names of parameters; names that the class does not know are not looked at.
     """
-    if wrong := _mistyped(kind, given):
-        raise TypeError(f"{wrong[0]} {wrong[1]}")
+    scalars = _scalars(kind)
+    for name, value in given.items():
+        allowed, advice = scalars.get(name), ""
+        if allowed is None or any(_fits(value, each) for each in allowed):
+            continue
+        if bool in allowed:
+            advice = f"; write {name}=true or {name}=false"
+        elif int in allowed and isinstance(value, float) and value.is_integer():
+            advice = f"; write {int(value)}"
+        elif isinstance(value, int) and abs(value) >= TOO_LARGE:
+            advice = "; it is too large"
+        words = " or ".join(TYPE_WORDS[each] for each in allowed)
+        raise TypeError(f"{name} must be {words}, got {shown(value)}{advice}")
 
 
 @contextmanager
@@ -225,10 +236,12 @@ def checking_types(kind: type[Any], given: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        wrong = _mistyped(kind, given)
-        if wrong is None or wrong[0] in str(error):
-            raise
-        raise TypeError(f"{wrong[0]} {wrong[1]}") from error
+        try:
+            check_types(kind, given)
+        except TypeError as better:
+            if str(better).partition(" ")[0] not in str(error):
+                raise better from error
+        raise
 
 
 def typed(kind: type[Any], given: Mapping[str, Any], make: Callable[[], T]) -> T:
@@ -253,23 +266,6 @@ def _scalars(kind: Any) -> dict[str, tuple[type, ...]]:
         if name in parameters and all(each in TYPE_WORDS for each in types_):
             found[name] = tuple(dict.fromkeys([*types_, *[type(None)] * (parameters[name].default is None)]))
     return found
-
-
-def _mistyped(kind: Any, given: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The first parameter whose value is not of its type, and what it must be."""
-    scalars = _scalars(kind)
-    for name, value in given.items():
-        allowed, advice = scalars.get(name), ""
-        if allowed is None or any(_fits(value, each) for each in allowed):
-            continue
-        if bool in allowed:
-            advice = f"; write {name}=true or {name}=false"
-        elif int in allowed and isinstance(value, float) and value.is_integer():
-            advice = f"; write {int(value)}"
-        elif isinstance(value, int) and abs(value) >= TOO_LARGE:
-            advice = "; it is too large"
-        return name, f"must be {' or '.join(TYPE_WORDS[each] for each in allowed)}, got {shown(value)}{advice}"
-    return None
 
 
 def _fits(value: Any, scalar: type) -> bool:

@@ -13,13 +13,15 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .arguments import check_types, checking_types, known_parameters, nearest, positive_int, shown
 from .knowledge import Knowledge
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -56,7 +58,7 @@ def load_path(path: str) -> Any:
     return found
 
 
-class Registry(Mapping[str, type[Any]]):
+class Registry(Mapping[str, type[T]]):
     """A table from names to classes, which are loaded on first use.
 
     Args:
@@ -72,11 +74,16 @@ class Registry(Mapping[str, type[Any]]):
     ) -> None:
         self.what, self.home, self.group, self.needs = what, home, group, needs
         self.reserved = reserved
-        self._targets: dict[str, type[Any] | str] = {}
+        self._targets: dict[str, type[T] | str] = {}
         self._offered: dict[str, EntryPoint] | None = None
 
-    def add(self, name: str, target: type[Any] | str) -> None:
-        """Add a name for a class, or for the ``package.module:Class`` where it is found."""
+    def add(self, name: str, target: type[T] | str) -> None:
+        """Register a class of your own under a name that ``make``, descriptions and commands then accept.
+
+        Args:
+            name: lower-case words joined by hyphens.
+            target: the class, or where it is found, ``"package.module:Class"``.
+        """
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ValueError(f"a name is lower-case words joined by hyphens, such as 'my-own', got {shown(name)}")
         if name in self.reserved:
@@ -111,17 +118,18 @@ class Registry(Mapping[str, type[Any]]):
     def __len__(self) -> int:
         return len(self.names())
 
-    def __getitem__(self, name: str) -> type[Any]:
+    def __getitem__(self, name: str) -> type[T]:
         if name not in self:
             raise KeyError(name)
         return self.find(name)
 
-    def find(self, name: object) -> type[Any]:
-        """The class of this name, or at this ``package.module:Class``."""
+    def find(self, name: object) -> type[T]:
+        """The class of this name, or at this ``package.module:Class``; a class itself, if it is one of these."""
+        target: Any
         if isinstance(name, str) and name in self._targets:
             target = self._targets[name]
-        elif looks_like_path(name):
-            target = str(name)
+        elif isinstance(name, type) or looks_like_path(name):
+            target = name
         elif isinstance(name, str) and name in (offered := self._entry_points()):
             target = offered[name].value
         else:
@@ -129,7 +137,7 @@ class Registry(Mapping[str, type[Any]]):
             raise ValueError(f"unknown {self.what} {shown(name)}; {nearest(name, self.names())}{path}")
         return self.checked(load_path(target) if isinstance(target, str) else target)
 
-    def checked(self, kind: Any) -> type[Any]:
+    def checked(self, kind: Any) -> type[T]:
         """The given class, if it has all the methods that it needs."""
         if not isinstance(kind, type):
             # The whole of os.environ does not belong in a message.
@@ -213,27 +221,9 @@ def _one_line(text: str) -> str:
     return " ".join(text.replace("``", "").split())
 
 
-AGENTS = Registry("agent", "agents", "ns_mab_gym.agents", needs=("reset", "act", "observe"), reserved=("sb3",))
-
-
-def register(name: str, agent: type | str) -> None:
-    """Register an agent of your own under a name that ``make``, ``simulate``, descriptions and commands then accept.
-
-    Args:
-        name: lower-case words joined by hyphens.
-        agent: a class with ``reset``, ``act`` and ``observe``, or where it is found, ``"package.module:Class"``.
-    """
-    AGENTS.add(name, agent)
-
-
-def names() -> list[str]:
-    """The names that :func:`make` knows."""
-    return AGENTS.names()
-
-
-def kind(name: str) -> type[Any]:
-    """The class of the agent with this name, or at this ``package.module:Class``."""
-    return AGENTS.find(name)
+PLAYS = ("reset", "act", "observe")
+AGENTS: Registry[Any] = Registry("agent", "agents", "ns_mab_gym.agents", needs=PLAYS, reserved=("sb3",))
+register, names, kind = AGENTS.add, AGENTS.names, AGENTS.find
 
 
 def card(name: str) -> Card:
@@ -288,7 +278,7 @@ def make(
         check_single(given, settings)
         told = {"n_arms": n_arms, "horizon": horizon, "blind": blind} | settings | parameters
         return make(name, knowledge=knowledge, **told)
-    agent = AGENTS.checked(name) if isinstance(name, type) else kind(name)
+    agent = kind(name)
     title = name if isinstance(name, str) else agent.__name__
     check_parameters(f"agent {title!r}", agent, parameters)
     if not isinstance(blind, bool):

@@ -179,8 +179,7 @@ def read_space(agent: Any, given: Mapping[str, Any]) -> Space:
     """Read the user's space: of each parameter a list of values, or (low, high), or (low, high, scale)."""
     if not isinstance(given, Mapping) or not given:
         raise ValueError(f"space must name at least one parameter, as in {{'window': (10, 1000)}}; got {shown(given)}")
-    agent_kind = kind(agent) if isinstance(agent, str) else agent
-    check_parameters(f"agent {agent!r}" if isinstance(agent, str) else agent_kind.__name__, agent_kind, given)
+    check_parameters(f"agent {agent!r}" if isinstance(agent, str) else agent.__name__, kind(agent), given)
     return {name: _dimension(name, values) for name, values in given.items()}
 
 

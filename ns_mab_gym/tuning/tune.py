@@ -250,14 +250,16 @@ def tune(
     seed = positive_int("seed", seed, least=0, most=None)
     limit = Budget(budget, runs)
     agent, settings = unpacked(agent)
-    _kind_of(agent)
+    if not isinstance(agent, str | type):
+        raise TypeError(f"agent must be a name or a class, got {shown(agent)}; an object's parameters are set already")
+    agent_kind = kind(agent)
     evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
     fixed = {**settings, **(agent_kwargs or {})}
     searched = default_space(agent, evaluator.horizon, evaluator.n_arms) if space is None else read_space(agent, space)
     searched = {name: dimension for name, dimension in searched.items() if name not in fixed}
     if not searched:
         raise ValueError(f"all parameters to search are fixed by agent_kwargs: {', '.join(fixed)}; leave one out")
-    check_parameters(f"agent {agent!r}", _kind_of(agent), fixed)
+    check_parameters(f"agent {agent!r}", agent_kind, fixed)
     formula = _formula_of(evaluator, agent, searched, fixed)
     start = [formula] if formula is not None and (space is None or evaluator.random) else []
     middle = {name: dimension.coarse(1)[0] for name, dimension in searched.items()}
@@ -355,16 +357,9 @@ def recommend(
     )
 
 
-def _kind_of(agent: Any) -> type[Any]:
-    """Return the class of an agent that is given by name or as a class; raises a TypeError for anything else."""
-    if not isinstance(agent, str | type):
-        raise TypeError(f"agent must be a name or a class, got {shown(agent)}; an object's parameters are set already")
-    return kind(agent) if isinstance(agent, str) else AGENTS.checked(agent)
-
-
 def _formula_of(evaluator: WorldEvaluator, agent: Any, space: Space, fixed: Mapping[str, Any]) -> Candidate | None:
     """Return the candidate of the source's formula; without values if a random world's instances differ in them."""
-    if not hasattr(_kind_of(agent), "tune") or evaluator.bandit is None:
+    if not hasattr(kind(agent), "tune") or evaluator.bandit is None:
         return None
     known = [evaluator.knowledge(run) for run in range(FORMULA_INSTANCES if evaluator.random else 1)]
     made = [make(agent, knowledge=each, **fixed).parameters for each in known]

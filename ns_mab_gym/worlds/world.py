@@ -164,27 +164,9 @@ class World(ABC):
         return means
 
 
-WORLDS = Registry("world", "worlds", "ns_mab_gym.worlds", needs=("means", "with_parameters", "parameters", "to_dict"))
-
-
-def register(name: str, world: type[World] | str) -> None:
-    """Register a world of your own under a name that ``make``, ``gym.make``, descriptions and commands then accept.
-
-    Args:
-        name: lower-case words joined by hyphens.
-        world: a class derived from :class:`~ns_mab_gym.worlds.World`, or where it is, ``"package.module:Class"``.
-    """
-    WORLDS.add(name, world)
-
-
-def names() -> list[str]:
-    """The names that :func:`make` knows."""
-    return WORLDS.names()
-
-
-def kind(name: str) -> type[World]:
-    """The class of the world with this name, or at this ``package.module:Class``."""
-    return WORLDS.find(name)
+NEEDS = ("means", "with_parameters", "parameters", "to_dict")
+WORLDS: Registry[World] = Registry("world", "worlds", "ns_mab_gym.worlds", NEEDS)
+register, names, kind = WORLDS.add, WORLDS.names, WORLDS.find
 
 
 def card(name: str | World) -> Card:
@@ -225,6 +207,6 @@ def make(world: Any, **parameters: Any) -> World:
         if parameters or made == (stored := make(name, **described)):
             return made
         return stored  # by formulas of another version
-    found = WORLDS.checked(world) if isinstance(world, type) else kind(world)
+    found = kind(world)
     known_keywords(f"world {world if isinstance(world, str) else world.__name__!r}", parameters, found.parameters())
     return typed(found, parameters, lambda: found(**parameters))
