@@ -164,10 +164,9 @@ class Beta(Law):
         return float(beta_quantile(luck, self.concentration * mu, self.concentration * (1 - mu)))
 
 
-HOUSE: dict[str, type[Law]] = {"bernoulli": Bernoulli, "gaussian": Gaussian, "beta": Beta}
 LAWS = Registry("reward law", "rewards", "ns_mab_gym.laws", needs=("reward", "check_means", "parameters"))
-for _name, _kind in HOUSE.items():
-    LAWS.add(_name, _kind)
+for _kind in (Bernoulli, Gaussian, Beta):
+    LAWS.add(_kind.name, _kind)
 
 
 def register(name: str, law: type[Law] | str) -> None:
