@@ -185,7 +185,6 @@ def knowledge(means: npt.ArrayLike) -> Knowledge:
     1
     """
     matrix = as_means(means)
-    switches = len(best_arm_switches(matrix))
     moves = _moves(matrix)
     return Knowledge(
         horizon=len(matrix),
@@ -193,6 +192,6 @@ def knowledge(means: npt.ArrayLike) -> Knowledge:
         breakpoints=int(np.count_nonzero(moves)),
         variation=float(moves.sum()),
         lipschitz=float(moves.max(initial=0.0)),
-        switches=switches,
+        switches=len(best_arm_switches(matrix)),
         means=matrix,
     )

@@ -164,11 +164,10 @@ class Beta(Law):
         return float(beta_quantile(luck, self.concentration * mu, self.concentration * (1 - mu)))
 
 
-HOUSE: dict[str, type[Law]] = {"bernoulli": Bernoulli, "gaussian": Gaussian, "beta": Beta}
 LAWS: Registry[Law] = Registry("reward law", "rewards", "ns_mab_gym.laws", ("reward", "check_means", "parameters"))
 register, names, kind = LAWS.add, LAWS.names, LAWS.find
-for _name, _kind in HOUSE.items():
-    LAWS.add(_name, _kind)
+for _kind in (Bernoulli, Gaussian, Beta):
+    LAWS.add(_kind.name, _kind)
 
 
 def card(name: str) -> Card:

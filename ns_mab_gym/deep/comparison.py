@@ -38,7 +38,6 @@ from ..worlds.world import World
 
 Row = dict[str, Any]
 RIVALS = ("kl-ucb", "sw-ucb", "beta-swts", "ts", "switching-ts", "glr-ts", "d-ucb", "random", "oracle-restart")
-TUNING_RUNS = 2_000  # of each race, all candidates together
 TUNING_SEED = 1_000_033  # the seeds of the races are derived from it, those of evaluations are not
 SEED = 7_700_017  # the seeds of the evaluation are derived from it, those of training are not
 HELD_OUT, ABRUPT, INSTANCE = "held-out instances", "the paper's abrupt world", "the training instance"
@@ -342,15 +341,10 @@ def compare_algorithms(
     agents = {label: each.agent for models in labelled.values() for label, each in models.items()}
     played = played_together(case, agents, rivals, runs)
     rows = {name: rows_of(name, models, rivals, played) for name, models in labelled.items()}
-    verdicts = {name: {row["agent"]: row for row in beside} for name, (_, *beside) in rows.items()}
-    _, *first = next(iter(rows.values()))  # rivals played the same beside each algorithm
-    of_rivals = [
-        {
-            **{key: row[key] for key in OF_RIVAL},
-            "learning": {name: {key: by[row["agent"]][key] for key in AGAINST} for name, by in verdicts.items()},
-        }
-        for row in first
-    ]
+    of_rivals: list[Row] = []
+    for same in zip(*(beside for _, *beside in rows.values()), strict=True):  # a rival beside each algorithm
+        against = {name: {key: row[key] for key in AGAINST} for name, row in zip(rows, same, strict=True)}
+        of_rivals.append({**{key: same[0][key] for key in OF_RIVAL}, "learning": against})
     return {"models": [models for models, *_ in rows.values()], "rivals": of_rivals}
 
 

@@ -162,14 +162,9 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._t = 0
         self._total_regret = 0.0
         self._history = EpisodeHistory(self.means) if self.render_mode == "rgb_array" else None
-        no_round = {
-            "mu": np.zeros(self.world.n_arms),
-            "optimal_arm": -1,
-            "regret": 0.0,
-            "total_regret": 0.0,
-            "round": 0,
-        }
-        return np.zeros(self.world.n_arms + 2, np.float32), no_round
+        k = self.world.n_arms
+        no_round = {"mu": np.zeros(k), "optimal_arm": -1, "regret": 0.0, "total_regret": 0.0, "round": 0}
+        return np.zeros(k + 2, np.float32), no_round
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm and return its reward."""

@@ -37,7 +37,7 @@ from ..files import write_atomically
 from ..play.progress import Progress, progress_for
 from ..wrappers import VectorRegretAsReward, VectorWindowedStatistics
 from .agent import SB3Agent
-from .algorithm_settings import LAST_RATE, SETTINGS, algorithm, hyperparameters
+from .algorithm_settings import LAST_RATE, algorithm, hyperparameters
 from .vec_env import SB3VecEnv
 
 LEARN_FROM = ("regret", "reward")
@@ -80,10 +80,9 @@ class Training:
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is built."""
-        choice("algorithm", self.algo, SETTINGS)
+        hyperparameters(self.algo, self.settings)
         positive_int("timesteps", self.timesteps)
         positive_int("seed", self.seed, least=0, most=LARGEST_SEED)
-        hyperparameters(self.algo, self.settings)
         choice("learn_from", self.learn_from, LEARN_FROM)
         if not isinstance(self.stagger, bool):
             raise TypeError(f"stagger must be True or False, got {shown(self.stagger)}")

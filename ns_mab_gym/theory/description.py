@@ -71,8 +71,7 @@ class Description(Knowledge):
             seen.append((number(each.window), number(each.unlearnable), share, number(each.gap)))
         return f"{table(facts)}\n\n{table(seen)}\n\nrecommended {self.recommended}"
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
 
 def describe(means: Any, *, agent: str | None = None, delta: float | None = None) -> Description:

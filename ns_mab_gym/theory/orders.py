@@ -105,11 +105,7 @@ def order_facts(
             )
         horizon, known = len(matrix), knowledge(matrix)
     tau = window if window is None else as_windows(window, horizon)[0]
-    facts: dict[str, Any] = {
-        "breakpoints": known.breakpoints,
-        "variation": known.variation,
-        "lipschitz": known.lipschitz,
-    }
+    facts: dict[str, Any] = {name: getattr(known, name) for name in ("breakpoints", "variation", "lipschitz")}
     if known.means is not None:
         means, changes = known.means, known.breakpoints or 0
         suggested = max(1, math.isqrt(int(horizon * math.log(horizon) / changes))) if changes else horizon

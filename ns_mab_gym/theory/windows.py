@@ -164,7 +164,7 @@ def recommend_window(
     curve = regret_curve(matrix, grid, agent, gamma=gamma, subgaussian=subgaussian)
     if curve.total.max() <= FLAT * curve.total.min():
         why = "the means differ too little for the heuristic to tell windows apart, so the paper's 4√(T ln T)"
-        return _held(suggested_window(len(matrix)), len(matrix), why)
+        return Recommendation(min(max(suggested_window(len(matrix)), 1), len(matrix)), why)
     half, twice = np.interp([curve.best / 2, curve.best * 2], curve.windows, curve.total) / curve.total.min() - 1
     last = curve.best == curve.windows[-1]
     beside = ": the heuristic sees no gain in forgetting" if last else f", twice of it {twice:.0%} more"
@@ -204,17 +204,14 @@ def _from_facts(known: Knowledge) -> Recommendation:
     if changes == 0:
         return Recommendation(horizon, "no mean ever changes, so nothing need be forgotten: τ = T")
     if sigma and (changes is None or changes > horizon / 10):
+        window = drift_window(sigma)
         why = f"means drift by at most σ = {sigma:g} per round, so σ^(−4/5) (Combes and Proutière 2014)"
-        return _held(drift_window(sigma), horizon, why)
-    if changes is not None:
+    elif changes is not None:
+        window = suggested_window(horizon, changes)
         why = f"Υ = {changes:,} breakpoints in T = {horizon:,} rounds are known, so 4√(T ln T/Υ)"
-        return _held(suggested_window(horizon, changes), horizon, why)
-    return _held(suggested_window(horizon), horizon, f"nothing but T = {horizon:,} is known, so the paper's 4√(T ln T)")
-
-
-def _held(window: int, horizon: int, reason: str) -> Recommendation:
-    """The recommendation, with the window limited to 1..T."""
-    return Recommendation(min(max(window, 1), horizon), reason)
+    else:
+        window, why = suggested_window(horizon), f"nothing but T = {horizon:,} is known, so the paper's 4√(T ln T)"
+    return Recommendation(min(max(window, 1), horizon), why)
 
 
 def marked_values(

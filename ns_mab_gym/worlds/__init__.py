@@ -1,4 +1,4 @@
-"""Worlds: how means move. A new world is one dataclass and one row of the table below."""
+"""Worlds: how means move. A new world is one dataclass, and its name in ``OTHERS``."""
 
 from __future__ import annotations
 
@@ -30,21 +30,9 @@ __all__ = [
     "register",
 ]
 
-# name: the class.
-HOUSE: dict[str, type[World]] = {
-    "abrupt": Abrupt,
-    "general-abrupt": GeneralAbrupt,
-    "smooth": Smooth,
-    "stationary": Stationary,
-    "piecewise": Piecewise,
-    "random-walk": RandomWalk,
-    "rising": Rising,
-    "rotting": Rotting,
-    "variation": Variation,
-    "periodic": Periodic,
-    "mixed": Mixed,
-    "table": Table,
-}
+PAPER = (Abrupt, GeneralAbrupt, Smooth)
+OTHERS = (Stationary, Piecewise, RandomWalk, Rising, Rotting, Variation, Periodic, Mixed, Table)
+HOUSE: dict[str, type[World]] = {kind.name: kind for kind in (*PAPER, *OTHERS)}
 
 for _name, _kind in HOUSE.items():
     WORLDS.add(_name, _kind)

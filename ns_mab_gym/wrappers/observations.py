@@ -25,11 +25,12 @@ else:
     _VectorWrapper = gym.vector.VectorWrapper  # accepts type parameters only from Gymnasium 1.4 on
 
 
-class VectorWrapper(_VectorWrapper):
+class VectorWrapper(_VectorWrapper, RecordConstructorArgs):
     """A wrapper of vector environments that knows which of them are over, and how those are reset."""
 
-    def __init__(self, env: gym.vector.VectorEnv[Any, Any, npt.NDArray[Any]]) -> None:
-        super().__init__(env)
+    def __init__(self, env: gym.vector.VectorEnv[Any, Any, npt.NDArray[Any]], **arguments: Any) -> None:
+        RecordConstructorArgs.__init__(self, **arguments)
+        _VectorWrapper.__init__(self, env)
         self._over: Mask = np.zeros(self.num_envs, np.bool_)  # in the last step
 
     @property
@@ -196,14 +197,13 @@ class MemoryObservation(gym.Wrapper[Features, Any, Features, Any], RecordConstru
         return self._extend(observation), reward, terminated, truncated, info
 
 
-class VectorMemoryObservation(VectorWrapper, RecordConstructorArgs):
+class VectorMemoryObservation(VectorWrapper):
     """:class:`MemoryObservation` for vector environments, ``final_obs`` included."""
 
     def __init__(
         self, env: gym.vector.VectorEnv[Features, Any, npt.NDArray[Any]], memory: Callable[..., Memory], **size: Any
     ) -> None:
-        RecordConstructorArgs.__init__(self, **size)
-        VectorWrapper.__init__(self, env)
+        super().__init__(env, **size)
         space, self._n_arms = bandit_space(env, env.single_observation_space, env.single_action_space)
         self._memory = memory(self.num_envs, self._n_arms, space, **size)
         self.single_observation_space = extended(space, self._memory.low, self._memory.high)

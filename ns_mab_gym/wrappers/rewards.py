@@ -61,7 +61,7 @@ class StandardizeReward(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return observation, float(self.standard(np.array([reward]))[0]), terminated, truncated, info
 
 
-class VectorStandardizeReward(VectorWrapper, RecordConstructorArgs):
+class VectorStandardizeReward(VectorWrapper):
     """:class:`StandardizeReward` for vector environments: one mean and one deviation for all of them.
 
     Args:
@@ -70,8 +70,7 @@ class VectorStandardizeReward(VectorWrapper, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, npt.NDArray[Any]], frozen: bool = False) -> None:
-        RecordConstructorArgs.__init__(self, frozen=frozen)
-        VectorWrapper.__init__(self, env)
+        super().__init__(env, frozen=frozen)
         self.standard = _Standard(frozen)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -144,7 +143,7 @@ class RegretAsReward(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return observation, 0.0 - float(regret_in(info, self.env)), terminated, truncated, info
 
 
-class VectorRegretAsReward(VectorWrapper, RecordConstructorArgs):
+class VectorRegretAsReward(VectorWrapper):
     """:class:`RegretAsReward` for vector environments, whatever their autoreset mode.
 
     Args:
@@ -152,8 +151,7 @@ class VectorRegretAsReward(VectorWrapper, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, npt.NDArray[Any]]) -> None:
-        RecordConstructorArgs.__init__(self)
-        VectorWrapper.__init__(self, env)
+        super().__init__(env)
 
     def step(self, actions: Any) -> VectorStep:
         """Pull one arm in every sub-environment; a step that only resets one gives 0."""
@@ -239,7 +237,7 @@ class RecordRegret(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return observation, reward, terminated, truncated, self._with_sums(info)
 
 
-class VectorRecordRegret(VectorWrapper, RecordConstructorArgs):
+class VectorRecordRegret(VectorWrapper):
     """:class:`RecordRegret` for vector environments, whatever their autoreset mode.
 
     With ``SAME_STEP`` autoreset, what the finished episodes came to is in ``infos["final_info"]``, like everything else
@@ -255,8 +253,7 @@ class VectorRecordRegret(VectorWrapper, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, npt.NDArray[Any]], buffer_length: int = 100) -> None:
-        RecordConstructorArgs.__init__(self, buffer_length=buffer_length)
-        VectorWrapper.__init__(self, env)
+        super().__init__(env, buffer_length=buffer_length)
         self._sums = _RegretSums(self.num_envs, buffer_length)
         self.regret_queue, self.optimal_queue = self._sums.regrets, self._sums.optimal_shares
 
