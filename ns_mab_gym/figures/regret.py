@@ -150,15 +150,20 @@ def _draw_curves(
 
 def _draw_curve(axes: Axes, name: str, runs: Runs, top: float = np.inf, **look: Any) -> float:
     """Draw the mean of some runs with a band of one standard deviation; returns the end of an axis that shows all."""
-    count = len(runs.rounds)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.intp))
-    regret = runs.regret[:, chosen]
-    rounds = np.concatenate(([0], runs.rounds[chosen]))
+    rounds, regret = thinned(runs)
+    rounds = np.concatenate(([0], rounds))
     mean = np.concatenate(([0.0], regret.mean(axis=0)))
     sd = np.concatenate(([0.0], regret.std(axis=0, ddof=min(1, len(regret) - 1))))
     style.draw_band(axes, rounds, mean - sd, mean + sd, look["color"])
     axes.plot(rounds, mean, label=f"{name}  {mean[-1]:,.0f}" if mean[-1] <= top else None, **look)
     return 1.05 * float((mean + sd).max()) or 1.0
+
+
+def thinned(runs: Runs) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """About 250 rounds, the last among them, and the (R, C) regret there."""
+    count = len(runs.rounds)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.intp))
+    return runs.rounds[chosen], runs.regret[:, chosen]
 
 
 @style.styled()
@@ -201,7 +206,7 @@ def sweep_figure(swept: Sequence[Swept], world: str) -> Figure:
         swept: the sweeps.
         world: the world's label, for the heading.
     """
-    together = _by_parameter(swept)
+    together = by_parameter(swept)
     sheet = style.Sheet(max(7.2, 5.2 * len(together)), [max(map(_sweep_height, together))], [len(together)])
     for axes, some in zip(sheet.rows[0], together, strict=True):
         _draw_sweep(axes, some, "")
@@ -209,7 +214,8 @@ def sweep_figure(swept: Sequence[Swept], world: str) -> Figure:
     return sheet.settle()
 
 
-def _by_parameter(swept: Sequence[Swept]) -> list[list[Swept]]:
+def by_parameter(swept: Sequence[Swept]) -> list[list[Swept]]:
+    """Return the sweeps of each parameter together."""
     parameters = dict.fromkeys(each.parameter for each in swept)
     return [[each for each in swept if each.parameter == parameter] for parameter in parameters]
 
@@ -295,7 +301,7 @@ def _panels(each: WorldCurves, order: Sequence[str]) -> list[PlannedPanel]:
         places = [order.index(each.style_of(label)) for label in each.curves]
         draw = partial(_draw_curves, curves=each.curves, places=places, changes=each.changes, title=each.world)
         panels += [PlannedPanel(tall, partial(draw, top=top)) for top in _panel_tops(each.curves)]
-    for some in _by_parameter(each.swept):
+    for some in by_parameter(each.swept):
         draw = partial(_draw_sweep, swept=some, title=f"{each.world}: {some[0].parameter}")
         panels += [PlannedPanel(_sweep_height(some), draw)]
     return panels

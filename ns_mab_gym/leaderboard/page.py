@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import os
@@ -29,6 +28,7 @@ from ..play.progress import progress_for
 from ..report.page import environment
 from ..report.pipeline import speed_in_words, work_in_words
 from ..report.record import Record, basis
+from ..report.sections import embedded
 from ..sources import versions
 from ..studies import runner
 from ..studies.failures import failures_in_words, remains_of, write_failures
@@ -200,7 +200,7 @@ class BoardPage:
         }
 
     def _picture(self, name: str) -> str | None:
-        return base64.b64encode(self.pictures[name].read_bytes()).decode() if name in self.pictures else None
+        return embedded(self.pictures[name]) if name in self.pictures else None
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, str]:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..figures.regret import Member, Swept, family_styles
+from ..figures.regret import Member, Swept, by_parameter, family_styles, thinned
 from ..figures.style import FAINT, line_style
 from ..figures.worlds import arm_colours, kept_rounds
 from ..runs import Runs
 from ..statistics import Estimate, estimate
 
-POINTS = 250  # points of a curve on the screen
 MANY = 20  # arms; of more, only those that lead at some time are in the legend
 Chart = dict[str, Any]
 
@@ -79,60 +78,52 @@ def means_chart(means: npt.NDArray[np.float64], changes: Sequence[int], names: S
     named = {colour for colour in colours if not many or colour != FAINT}  # others are told under the mouse
     rounds = kept_rounds(means, points=600)
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": plain(shown[arm]),
-            "x": (rounds + 1).tolist(),
-            "y": [round(float(value), 4) for value in means[rounds, arm]],
-            "line": {"color": colour, "width": 1.6},
-            "hovertemplate": "%{y:.3f}",
-            "showlegend": colour in named,
-        }
+        scatter(
+            shown[arm],
+            x=(rounds + 1).tolist(),
+            y=[round(float(value), 4) for value in means[rounds, arm]],
+            line={"color": colour, "width": 1.6},
+            hovertemplate="%{y:.3f}",
+            showlegend=colour in named,
+        )
         for arm, colour in enumerate(colours)
     ]
     layout = axes_layout("mean reward", _phases(changes, len(means)))
     return {"data": traces, "layout": layout | ({"hovermode": "closest"} if many else {})}
 
 
-def _thinned(curve: Runs) -> tuple[list[int], npt.NDArray[np.float64]]:
-    """About 250 rounds, the last among them, and the (R, C) regret there."""
-    count = len(curve.rounds)
-    chosen = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
-    return curve.rounds[chosen].tolist(), curve.regret[:, chosen]
+def scatter(name: str, mode: str = "lines", **look: Any) -> Chart:
+    """A trace under a name, which is plain text."""
+    return {"type": "scatter", "mode": mode, "name": plain(name), **look}
 
 
 def _line(curve: Runs, name: str, line: Chart, colour: Any) -> Chart:
-    rounds, regret = _thinned(curve)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": plain(name),
-        "legendgroup": plain(name),
-        "x": rounds,
-        "y": _rounded(regret.mean(axis=0)),
-        "line": {"color": colour, "width": 2, **line},
-        "hovertemplate": "%{y:,.0f}",
-    }
+    rounds, regret = thinned(curve)
+    return scatter(
+        name,
+        legendgroup=plain(name),
+        x=rounds.tolist(),
+        y=_rounded(regret.mean(axis=0)),
+        line={"color": colour, "width": 2, **line},
+        hovertemplate="%{y:,.0f}",
+    )
 
 
 def _band(curve: Runs, name: str, colour: str) -> Chart:
-    rounds, regret = _thinned(curve)
+    rounds, regret = thinned(curve)
     mean, sd = regret.mean(axis=0), regret.std(axis=0, ddof=min(1, len(regret) - 1))
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": plain(name),
-        "legendgroup": plain(name),
-        "x": rounds + rounds[::-1],
-        "y": _rounded(np.concatenate((mean + sd, np.maximum(mean - sd, 0)[::-1]))),
-        "fill": "toself",
-        "fillcolor": colour,
-        "opacity": 0.15,
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    return scatter(
+        name,
+        legendgroup=plain(name),
+        x=[*rounds.tolist(), *rounds[::-1].tolist()],
+        y=_rounded(np.concatenate((mean + sd, np.maximum(mean - sd, 0)[::-1]))),
+        fill="toself",
+        fillcolor=colour,
+        opacity=0.15,
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def interval_bars(estimates: Sequence[Estimate]) -> Chart:
@@ -202,48 +193,40 @@ SAID = {"tuned": "tuned by its own formula", "recommended": "recommended by the 
 
 def charts_of_sweeps(swept: Sequence[Swept]) -> dict[str, Chart]:
     """A chart for each parameter that is swept, by its name."""
-    parameters = dict.fromkeys(each.parameter for each in swept)
-    return {name: _sweep_chart(name, [each for each in swept if each.parameter == name]) for name in parameters}
+    return {some[0].parameter: _sweep_chart(some) for some in by_parameter(swept)}
 
 
-def _sweep_chart(parameter: str, swept: Sequence[Swept]) -> Chart:
+def _sweep_chart(swept: Sequence[Swept]) -> Chart:
     """Mean final regrets with 95 % intervals; upright lines at the values that theory would choose."""
     traces: list[Chart] = []
     positive = min(value for each in swept for value in each.values) > 0
     top = max(estimate(finals).high for each in swept for finals in each.finals)
     for index, each in enumerate(swept):
-        colour = line_style(index)["color"]
-        traces.append(_sweep_line(each, colour))
-        traces += [_sweep_mark(each, mark, value, top, colour) for mark, value in each.marks.items()]
+        line, ends = {"color": line_style(index)["color"], "width": 1.6}, [estimate(finals) for finals in each.finals]
+        means = scatter(
+            each.label,
+            "lines+markers",
+            x=each.values,
+            y=[round(end.mean, 1) for end in ends],
+            error_y=interval_bars(ends) | {"thickness": 1.3, "color": line["color"]},
+            text=[f"{end.low:,.0f} to {end.high:,.0f}" for end in ends],
+            line=line,
+            marker={"size": 8},
+            hovertemplate="%{x:,}: %{y:,.0f} (%{text})<extra>%{fullData.name}</extra>",
+        )
+        marks = [
+            scatter(
+                f"{each.label}, {mark}: {value:,.6g}",
+                x=[value, value],
+                y=[0, round(top, 1)],
+                line=line | {"dash": DASHES.get(mark, "dashdot")},
+                hovertemplate=f"{plain(SAID.get(mark, mark))}: {value:,.6g}<extra></extra>",
+            )
+            for mark, value in each.marks.items()
+        ]
+        traces += [means, *marks]
     layout = axes_layout("final regret", [])
     layout["hovermode"] = "closest"
-    layout["xaxis"] |= {"title": {"text": plain(parameter), "standoff": 4}, "type": "log" if positive else "linear"}
+    title = {"text": plain(swept[0].parameter), "standoff": 4}
+    layout["xaxis"] |= {"title": title, "type": "log" if positive else "linear"}
     return {"data": traces, "layout": layout}
-
-
-def _sweep_line(swept: Swept, colour: str) -> Chart:
-    ends = [estimate(finals) for finals in swept.finals]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": plain(swept.label),
-        "x": swept.values,
-        "y": [round(each.mean, 1) for each in ends],
-        "error_y": interval_bars(ends) | {"thickness": 1.3, "color": colour},
-        "text": [f"{each.low:,.0f} to {each.high:,.0f}" for each in ends],
-        "line": {"color": colour, "width": 1.6},
-        "marker": {"size": 8},
-        "hovertemplate": "%{x:,}: %{y:,.0f} (%{text})<extra>%{fullData.name}</extra>",
-    }
-
-
-def _sweep_mark(swept: Swept, mark: str, value: float, top: float, colour: str) -> Chart:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": plain(f"{swept.label}, {mark}: {value:,.6g}"),
-        "x": [value, value],
-        "y": [0, round(top, 1)],
-        "line": {"color": colour, "width": 1.6, "dash": DASHES.get(mark, "dashdot")},
-        "hovertemplate": f"{plain(SAID.get(mark, mark))}: {value:,.6g}<extra></extra>",
-    }

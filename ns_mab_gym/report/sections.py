@@ -19,7 +19,7 @@ from ..statistics import Estimate, estimate, mean_se
 from ..studies.results import Results, summaries
 from ..studies.study import REFERENCES, Experiment
 from ..studies.tables import UNSCORED
-from .charts import Chart, interval_bars, plain, regret_line, starred
+from .charts import Chart, interval_bars, plain, regret_line, scatter, starred
 
 NOTHING = "–"  # shown where the reference would be compared with itself
 SYMBOLS = {"window": "τ", "gamma": "γ", "delta": "δ", "phi": "φ", "batch": "Δ", "sigma": "σ", "epsilon": "ε",
@@ -340,18 +340,18 @@ def _survey_chart(number: int, world: str, rows: Sequence[Mapping[str, Any]]) ->
     for form, (name, symbol) in enumerate((("informed", "circle"), ("blind", "circle-open"))):
         drawn = [(row, cell) for row in shown if (cell := row["cells"][number][form]) is not None]
         finals = [cell.final for _, cell in drawn]
-        traces.append({
-            "type": "scatter",
-            "mode": "markers",
-            "name": name,
-            "y": [plain(f"● {row['label']}" if row["ours"] else row["label"]) for row, _ in drawn],
-            "x": [round(each.mean, 1) for each in finals],
-            "error_x": interval_bars(finals) | {"thickness": 1, "width": 0, "color": GREY},
-            "text": [f"{cell.regret}<br>{plain(cell.parameters)}" for _, cell in drawn],
-            "hovertemplate": f"%{{y}}, {name}: %{{text}}<extra></extra>",
-            "marker": {"symbol": symbol, "size": 9, "color": [VERMILION if row["ours"] else BLUE for row, _ in drawn],
-                       "line": {"width": 1.6}},
-        })  # fmt: skip
+        colours = [VERMILION if row["ours"] else BLUE for row, _ in drawn]
+        trace = scatter(
+            name,
+            "markers",
+            y=[plain(f"● {row['label']}" if row["ours"] else row["label"]) for row, _ in drawn],
+            x=[round(each.mean, 1) for each in finals],
+            error_x=interval_bars(finals) | {"thickness": 1, "width": 0, "color": GREY},
+            text=[f"{cell.regret}<br>{plain(cell.parameters)}" for _, cell in drawn],
+            hovertemplate=f"%{{y}}, {name}: %{{text}}<extra></extra>",
+            marker={"symbol": symbol, "size": 9, "color": colours, "line": {"width": 1.6}},
+        )
+        traces.append(trace)
     layout: Chart = {
         "margin": {"l": 190, "r": 12, "t": 8, "b": 44},
         "height": 90 + 19 * len(shown),

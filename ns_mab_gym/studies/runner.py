@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import gymnasium as gym
@@ -39,22 +39,9 @@ class Computed(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True)
-class UnitJob:
-    """Computes a unit.
-
-    Attributes:
-        simulate: the engine.
-        n_jobs: the number of threads that a unit may use.
-    """
-
-    simulate: Simulate
-    n_jobs: int
-
-    def __call__(self, unit: Unit) -> Computed:
-        """Return the result of a unit."""
-        runs = compute(unit, self.simulate, self.n_jobs)
-        return Computed(encode(unit, runs), runs.steps, runs.seconds)
+def _computed(simulate: Simulate, n_jobs: int, unit: Unit) -> Computed:
+    runs = compute(unit, simulate, n_jobs)
+    return Computed(encode(unit, runs), runs.steps, runs.seconds)
 
 
 def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
@@ -163,7 +150,7 @@ def run(
         progress.say(f"{len(missing)} of {len(units)} units to compute, {len(units) - len(missing)} stored already")
         if missing and pool.about:
             progress.say(pool.about)
-        job = UnitJob(simulate, 1 if pool.remote else max(1, threads // max(1, pool.workers)))
+        job = partial(_computed, simulate, 1 if pool.remote else max(1, threads // max(1, pool.workers)))
         needs = needs_of_units(missing) if pool.remote else None
         computed: list[Unit] = []
         failures: list[Failure] = []

@@ -419,7 +419,8 @@ def identities(units: Sequence[Unit], code: Callable[[Unit], str]) -> list[str]:
 def blocks_of(experiment: Experiment, world: WorldSpec, agent: AgentSpec) -> list[Unit]:
     """The units that together hold all runs of one agent on one world."""
     series = Series(world.bare, agent.bare, experiment.seed, experiment.rounds)
-    return [Unit(series, *block) for block in _blocks(experiment.runs)]
+    firsts = range(0, experiment.runs, BLOCK)
+    return [Unit(series, first, min(BLOCK, experiment.runs - first)) for first in firsts]
 
 
 def units_of(study: Study) -> list[Unit]:
@@ -427,19 +428,13 @@ def units_of(study: Study) -> list[Unit]:
     units: list[Unit] = []
     asked: dict[Series, set[tuple[int, int]]] = {}
     for experiment in study.experiments:
-        blocks = _blocks(experiment.runs)
         for world in experiment.worlds:
             for agent in experiment.agents:
-                series = Series(world.bare, agent.bare, experiment.seed, experiment.rounds)
-                known = asked.setdefault(series, set())
-                units += [Unit(series, *block) for block in blocks if block not in known]
-                known.update(blocks)
+                blocks = blocks_of(experiment, world, agent)
+                known = asked.setdefault(blocks[0].series, set())
+                units += [unit for unit in blocks if unit[1:] not in known]
+                known.update(unit[1:] for unit in blocks)
     return units
-
-
-def _blocks(runs: int) -> list[tuple[int, int]]:
-    """The first run and the number of runs of each block."""
-    return [(first, min(BLOCK, runs - first)) for first in range(0, runs, BLOCK)]
 
 
 def runs_in_words(units: Iterable[Unit]) -> str:

@@ -19,8 +19,8 @@ from jinja2 import UndefinedError
 
 from ns_mab_gym.agents.parts.alarms import ALARM
 from ns_mab_gym.claims.judging import Choice, Claim, Finding, Judged, Judgement, Reading, Untested, Verdict
-from ns_mab_gym.figures.regret import Swept
-from ns_mab_gym.report.charts import POINTS, charts_of_sweeps, means_chart, other_curves, regret_chart
+from ns_mab_gym.figures.regret import POINTS, Swept
+from ns_mab_gym.report.charts import charts_of_sweeps, means_chart, other_curves, regret_chart
 from ns_mab_gym.report.page import Page, environment
 from ns_mab_gym.report.sections import MOST, Share, pulls_table
 from ns_mab_gym.runs import Runs
