@@ -31,7 +31,7 @@ def study():
                 agents=(
                     AgentSpec.of("ts"),
                     AgentSpec.of("beta-swts", label="short", window=50),
-                    AgentSpec.of("ucb"),
+                    AgentSpec.of("ucb1"),
                 ),
                 runs=60,
             ),
