@@ -1,11 +1,17 @@
-"""What several test modules share: a small example of every world in the table, and hostile guests."""
+"""What several test modules share: small worlds, a stand-in for the engine, a small paper, and hostile guests."""
 
+import importlib
 import signal
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from fake_engine import FakeEngine
 from hypothesis import settings
+from small_paper import play_paper
 
 from ns_mab_gym import worlds
 from ns_mab_gym.agents.core.registry import AGENTS
@@ -21,6 +27,7 @@ pytest.register_assert_rewrite("index_rules", "stored_runs")
 settings.register_profile("untimed", settings(), deadline=None, max_examples=60)
 settings.load_profile("untimed")
 TABLES = (AGENTS, WORLDS, LAWS)
+SCRIPTS = Path(__file__).parent.parent / "scripts"
 GUESTS, MANY_GUESTS = 50, 2_500  # how many hostile inputs a door is tried with, in the suite and by hand
 
 
@@ -45,6 +52,30 @@ def dask_pool() -> Iterator[Pool]:
     pytest.importorskip("distributed")
     with executor("dask", 2) as pool:
         yield pool
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    """The stand-in for the engine."""
+    return FakeEngine()
+
+
+@pytest.fixture(scope="session")
+def paper_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the paper's study at a small size, which all tests share: they read it, and change nothing."""
+    folder = tmp_path_factory.mktemp("paper") / "out"
+    play_paper(folder)
+    return folder
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
+    """A function that imports a module of ``scripts/``; what came from there is forgotten after the test."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    yield importlib.import_module
+    for name, module in list(sys.modules.items()):
+        if str(vars(module).get("__file__")).startswith(str(SCRIPTS)):
+            del sys.modules[name]
 
 
 @pytest.fixture

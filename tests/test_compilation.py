@@ -49,18 +49,11 @@ def folder(filled, tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def make_folder(file: Path) -> None:
-    file.unlink()
-    file.mkdir()
-    (file / "full").touch()
-
-
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": lambda file: file.write_bytes(b""),
     "truncated": lambda file: file.write_bytes(file.read_bytes()[:-20]),
     "noise": lambda file: file.write_bytes(bytes(range(256)) * 2),
     "text": lambda file: file.write_text("not what it was"),
-    "a folder": make_folder,
 }
 
 
@@ -74,7 +67,7 @@ def test_a_damaged_file_is_replaced_and_one_line_says_so(folder, damage, suffix,
     assert "\n" not in said
     again = compiled(twice)
     assert again(21) == 42
-    assert bool(again.stats.cache_hits) == (damage != "a folder")  # loaded: another process need not compile
+    assert again.stats.cache_hits  # loaded: another process need not compile
     assert compiled(thrice)(2) == 6
 
 

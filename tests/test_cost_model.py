@@ -1,21 +1,13 @@
 """The model of what a study costs: exact where the answer is plain, and true to the pool in its tasks."""
 
-import sys
-
 import pytest
-from pages_read import ROOT
 
 from ns_mab_gym import parallel
 
 
 @pytest.fixture
-def cost(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    from benchmarks import workers
-
-    yield workers
-    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
-        del sys.modules[name]
+def cost(script):
+    return script("benchmarks.workers")
 
 
 @pytest.fixture

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-import pytest
-from pages_read import ROOT
 
 REGRETS = {"kl-ucb": 60.0, "kl-ucb, tuned": 50.0, "sw-ucb": 90.0, "sw-ucb, tuned": 55.0, "oracle-restart": 20.0}
 RIVALS = [agent for agent in REGRETS if agent != "oracle-restart"]
-
-
-@pytest.fixture
-def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    yield
-    for name in [name for name in sys.modules if name.startswith(("quot", "deep_table", "plain_index"))]:
-        del sys.modules[name]
 
 
 def world(verdicts: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
@@ -50,38 +38,36 @@ def section(worlds: dict[str, Any]) -> dict[str, Any]:
     return {"arms": 5, "horizon": 1_000, "runs": 200, "tuning_runs": 2_000, "seeds": [0, 1, 2], "worlds": worlds}
 
 
-def test_each_rival_is_counted_once(scripts: None) -> None:
-    from quoted_rows import best_regrets
-
+def test_each_rival_is_counted_once(script: Callable[[str], Any]) -> None:
     worlds = {
         "jumps": world({"PPO": {"oracle-restart": "loses"}, "DQN": {"kl-ucb": "loses", "sw-ucb": "open"}}),
         "walks": world({"PPO": dict.fromkeys(RIVALS, "open"), "DQN": dict.fromkeys(RIVALS, "loses")}),
     }
-    rows = [(row["PPO"], row["DQN"]) for row in best_regrets({"deep-table": section(worlds)})]
+    rows = [(row["PPO"], row["DQN"]) for row in script("quoted_rows").best_regrets({"deep-table": section(worlds)})]
     assert rows == [("45 (4 / 0 / 0)", "46 (2 / 1 / 1)"), ("45 (0 / 0 / 4)", "46 (0 / 4 / 0)")]
 
 
-def test_the_table_has_every_agent_in_order_and_the_strongest_rival_is_no_reference(scripts: None) -> None:
-    from quoted_rows import agents_of_world, best_regrets, strongest_rivals, training_costs
-
+def test_the_table_has_every_agent_in_order_and_the_strongest_rival_is_no_reference(
+    script: Callable[[str], Any],
+) -> None:
+    texts = script("quoted_rows")
     figures = {"deep-table": section({"jumps": world({"PPO": {"kl-ucb, tuned": "open"}})})}
-    rows = {row["agent"]: tuple(row.values())[1:] for row in agents_of_world(figures, "jumps")}
+    rows = {row["agent"]: tuple(row.values())[1:] for row in texts.agents_of_world(figures, "jumps")}
     assert list(rows) == [
         "*`oracle-restart`*", "**PPO**", "tuned `kl-ucb`", "tuned `sw-ucb`", "`kl-ucb`", "`sw-ucb`"
     ]  # fmt: skip
     assert rows["**PPO**"] == ("45.0 (43.0 to 47.0)", "44.0, 45.0, 46.0", "5,000 steps, 60 s each", "")
     # 1.97 standard errors: the quantile of Student's t with 199 degrees of freedom
     assert rows["tuned `kl-ucb`"] == ("50.0 (46.1 to 53.9)", "", "2,000 steps, 3 s", "undecided")
-    [best], [strongest], [cost] = (list(each(figures)) for each in (best_regrets, strongest_rivals, training_costs))
+    told = (texts.best_regrets, texts.strongest_rivals, texts.training_costs)
+    [best], [strongest], [cost] = (list(each(figures)) for each in told)
     assert tuple(best.values()) == ("jumps", "45 (3 / 0 / 1)", "60, `kl-ucb`", "50, tuned `kl-ucb`", "60")
     assert tuple(strongest.values()) == ("jumps", "tuned `kl-ucb`", "+5.0 (+2.0 to +8.0)")
     assert tuple(cost.values()) == ("jumps", 3, "0.1", "60", "120", "`sw-ucb` 55")
 
 
-def test_the_picture_tells_kinds_of_agents_apart(scripts: None) -> None:
-    from deep_table import picture
-
-    figure = picture(section({"jumps": world({"PPO": {}}), "walks": world({"PPO": {}})}))
+def test_the_picture_tells_kinds_of_agents_apart(script: Callable[[str], Any]) -> None:
+    figure = script("deep_table").picture(section({"jumps": world({"PPO": {}}), "walks": world({"PPO": {}})}))
     names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert names == ["PPO", "kl-ucb", "sw-ucb", "oracle-restart"]
     assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == []

@@ -13,7 +13,7 @@ import ns_mab_gym
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-HEAVY = {"torch", "stable_baselines3", "matplotlib", "pandas", "pyarrow", "plotly", "scipy", "numba"}
+HEAVY = {"torch", "stable_baselines3", "sb3_contrib", "matplotlib", "pandas", "pyarrow", "plotly", "scipy", "numba"}
 
 
 def run(code):
@@ -22,8 +22,9 @@ def run(code):
 
 def test_importing_and_stepping_loads_nothing_heavy():
     code = (
-        "import sys, gymnasium, ns_mab_gym\n"
+        "import sys, gymnasium, ns_mab_gym, ns_mab_gym.wrappers, ns_mab_gym.agents\n"
         "env = gymnasium.make('NSBandit-Abrupt-v0'); env.reset(seed=0); env.step(0)\n"
+        "gymnasium.make_vec('NSBandit-Abrupt-v0', num_envs=2).reset()\n"
         f"print(sorted({HEAVY!r} & set(sys.modules)))"
     )
     assert run(code) == "[]\n"

@@ -6,9 +6,8 @@ import csv
 import importlib
 import json
 import re
-import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from pages_read import PAGES, ROOT, first_cells, text_of
 import ns_mab_gym
 from ns_mab_gym import agents, rewards, worlds
 from ns_mab_gym.cli.entry import COMMANDS
-from ns_mab_gym.cli.lists import CITATION
 from ns_mab_gym.envs import ENV_IDS
 from ns_mab_gym.paper.sentences import CLAIMS
 from ns_mab_gym.paper.study import study
@@ -82,11 +80,8 @@ def test_the_plan_of_the_house_names_every_room() -> None:
 
 
 @pytest.fixture
-def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    yield importlib.import_module("quoted")
-    for name in [name for name in sys.modules if name.startswith(("quot", "benchmark", "deep_table", "plain_index"))]:
-        del sys.modules[name]
+def quoted(script: Callable[[str], Any]) -> Any:
+    return script("quoted")
 
 
 def test_the_pages_quote_what_the_file_holds(quoted: Any) -> None:
@@ -202,14 +197,3 @@ def test_the_advice_of_the_readme_is_what_was_measured() -> None:
 
 def least(world: dict[str, list[float]]) -> str:
     return min(world, key=lambda name: world[name][0])
-
-
-# Citation.
-
-
-def test_the_command_cites_what_the_file_cites() -> None:
-    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    plain = CITATION.replace("{", "").replace("}", "")
-    for field in ("title", "year", "url", "family-names", "given-names"):
-        for value in re.findall(rf"^ +-? ?{field}: (.+)$", cited, flags=re.MULTILINE):
-            assert value in plain

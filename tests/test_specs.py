@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, theory, worlds
-from ns_mab_gym.cli.entry import main
 from ns_mab_gym.specs import AgentSpec, agent_specs, as_env, world_specs
 
 WORLD = worlds.Abrupt(horizon=600)
@@ -247,15 +246,6 @@ def test_a_random_world_is_described_by_its_instance_of_seed_0():
 def test_texts_that_cannot_be_used_say_why(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("world", ["NSBandit-Abrupt-v0:horizon=300", "means.csv"])
-def test_commands_take_the_same_texts(world, capsys):
-    assert main(["diagnose", world, "--out", "out"]) == 0
-    assert str(theory.describe(MEANS)) in capsys.readouterr().out
-    assert main(["tune", world, "sw-ucb:xi=0.6", "--space", "window=20,40", "--runs", "100"]) == 0
-    assert "xi=0.6" in capsys.readouterr().out
 
 
 def test_a_bare_agent_is_what_is_played_and_nothing_else():

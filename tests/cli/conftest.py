@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ..studies.conftest import engine, python
+from ..studies.conftest import python
 
-__all__ = ["ROOT", "engine", "here", "one_error", "python"]
+__all__ = ["ROOT", "here", "one_error", "python"]
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -55,6 +55,9 @@ def _elsewhere(tmp_path, monkeypatch):
         (f"evaluate --env {WORLD} --agents ts --reference tz", "unknown reference agent 'tz'; did you mean 'ts'?"),
         (f"evaluate --env {WORLD} --agents sb3:path=none.zip", "no saved model at 'none.zip'"),
         (f"evaluate --env {WORLD} --agents ts --agent ts --bars", "unrecognized arguments: --bars"),
+        (f"evaluate --env {WORLD} --agents ts --executor clouds", "invalid choice: 'clouds'"),
+        (f"evaluate --env {WORLD} --agents ts --executor threads --scheduler x", "--scheduler is for --executor dask"),
+        (f"evaluate --env {WORLD} --agents ts --retries -1", "must be an integer of at least 0"),
         ("evaluate mine.toml --agents ts", "give a description or --agents, not both"),
         (f"evaluate mine.toml --env {WORLD}", "give a description or --env, not both"),
         ("diagnose", "the following arguments are required: world"),
@@ -66,8 +69,20 @@ def _elsewhere(tmp_path, monkeypatch):
         (f"diagnose {WORLD} --windows 0", "argument --windows: must be a positive integer, got '0'"),
         (f"diagnose {WORLD} --runs 0", "argument --runs: must be a positive integer, got '0'"),
         ("tune", "the following arguments are required: world, agent"),
+        ("tune stationary ts", "nothing to tune"),
+        ("tune stationary beta-swts --space window", "write window=10:1000"),
+        ("tune stationary beta-swts --space window=a,b", "is not a number"),
+        ("tune stationary beta-swts --space window=1:2:log:3", "low:high:scale"),
+        ("tune stationary beta-swts --budget 0", "--budget: must be a number of seconds above 0"),
+        ("tune stationry beta-swts", "did you mean 'stationary'"),
         ("recommend nowhere.csv", "no file of means at 'nowhere.csv'"),
+        (f"recommend {WORLD} --seconds -1", "--seconds: must be a number of seconds above 0, got '-1'"),
         ("leaderboard --jobs 0", "argument --jobs: must be a positive integer, or -1 for all cores, got '0'"),
+        ("leaderboard --worlds mixt", "no world or family 'mixt'; did you mean 'mixed'?"),
+        ("leaderboard --quick --agents ts", "'ts' is on the leaderboard already"),
+        ("leaderboard --quick --agents sb3:path=x.zip", "compare it with ns-mab-gym evaluate"),
+        ("leaderboard --quick --agents ts:binarize=true,blind=true", "leave out blind; every agent plays both divis"),
+        ("leaderboard --quick --agents tss", "unknown agent 'tss'"),
         ("train --algo popo", "unknown algorithm 'popo'; did you mean 'ppo'?"),
         ("train --env picewise", "unknown world 'picewise'; did you mean 'piecewise'?"),
         ("plot picewise", "unknown world 'picewise'; did you mean 'piecewise'?"),
@@ -163,11 +178,11 @@ def test_an_error_in_a_users_own_agent_says_where(one_error, capsys, tmp_path):
     (tmp_path / "grief.py").write_text(BROKEN)
     line = 1 + BROKEN.splitlines().index('            raise ValueError("it came to grief")')
     beyond = "Beyond chose 7 in round 1; an arm is an integer from 0 to 2, so mend the agent's act (3 attempts)"
-    for agent, why in (
-        ("Late", f"ValueError: it came to grief (grief.py, line {line}) (3 attempts); results"),
-        ("Beyond", beyond),
+    for agent, why, options in (
+        ("Late", f"ValueError: it came to grief (grief.py, line {line}) (2 attempts); results", ["--retries", "1"]),
+        ("Beyond", beyond, []),
     ):
-        assert entry.main(["evaluate", "--env", WORLD, "--agents", f"grief:{agent}", "--runs", "2"]) == 1
+        assert entry.main(["evaluate", "--env", WORLD, "--agents", f"grief:{agent}", "--runs", "2", *options]) == 1
         said = capsys.readouterr().err
         played = f"grief:{agent} on piecewise:horizon=50,n_arms=3, runs 0 to 1"
         assert f"ns-mab-gym evaluate: error: 1 of the units failed, such as {played}: " in said

@@ -169,23 +169,3 @@ def test_what_cannot_be_had(world, agent, message, here, one_error):
     assert message in said
     # the folder of own_needy is not what is missing
     assert ("is its folder on PYTHONPATH?" in said) == ("own_zo:" in agent + world)
-
-
-@pytest.mark.parametrize(
-    ("register", "name", "target", "message"),
-    [
-        (agents.register, "ts", "own_zoo:Stubborn", "is taken by .*; choose another name"),
-        (worlds.register, "smooth", "own_zoo:Stubborn", "is taken by .*; choose another name"),
-        (rewards.register, "beta", "own_zoo:Stubborn", "is taken by .*; choose another name"),
-        (agents.register, "My_Own", "own_zoo:A", "a name is lower-case words joined by hyphens, .* got 'My_Own'"),
-        (worlds.register, "mine", "own_zoo.A", "'mine' must be a class or 'package.module:Class', got 'own_zoo.A'"),
-        (rewards.register, "mine", 3, "3 is not a class"),
-        (agents.register, "mine", str, "it has no "),
-        (worlds.register, "mine", str, "it has no "),
-        (rewards.register, "mine", str, "it has no "),
-    ],
-)
-def test_names_that_cannot_be_given(register, name, target, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        register(name, target)
-    assert "mine" not in [*agents.names(), *worlds.names(), *rewards.names()]

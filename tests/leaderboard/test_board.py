@@ -181,21 +181,6 @@ def test_one_division_alone(tmp_path, engine, undrawn):
     assert (tmp_path / "kept" / "README.md").read_text() == snapshot_markdown(written)
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        (["--worlds", "mixt"], "no world or family 'mixt'; did you mean 'mixed'?"),
-        (["--agents", "ts"], "'ts' is on the leaderboard already"),
-        (["--agents", "sb3:path=x.zip"], "compare it with ns-mab-gym evaluate"),
-        (["--agents", "ts:binarize=true,blind=true"], "leave out blind; every agent plays both divisions"),
-        (["--agents", "tss"], "unknown agent 'tss'"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(asked, said, tmp_path, capsys):
-    assert studies.leaderboard(["--quick", "--out", str(tmp_path), *asked]) == 2
-    assert said in capsys.readouterr().err
-
-
 # The world of click rates.
 
 

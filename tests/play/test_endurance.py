@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import gc
-import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,12 @@ from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Series, Unit
 
 ROUNDS = 10**6
-SCRIPTS = Path(__file__).parents[2] / "scripts"
 AGENTS = ("random", "ts", "beta-swts", "gamma-swgts", "sw-ucb", "kl-ucb", "d-ucb", "glr-klucb")
 
 
 @pytest.fixture
-def exactness(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    from benchmarks import endurance
-
-    yield endurance
-    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
-        del sys.modules[name]
+def exactness(script: Callable[[str], Any]) -> Any:
+    return script("benchmarks.endurance")
 
 
 def test_every_agent_of_the_benchmark_is_tested_here(exactness: Any) -> None:

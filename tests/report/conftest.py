@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from playwright.sync_api import Page as Tab
 
 from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Finding, Reading, Untested, Verdict
-from ns_mab_gym.paper.study import paper_pipeline
 from ns_mab_gym.play.simulate import simulate
 from ns_mab_gym.report import page as page_module
 from ns_mab_gym.report.pipeline import Pipeline
@@ -46,11 +45,9 @@ def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def paper_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def paper_report(paper_folder: Path) -> Path:
     """The paper's experiments at a small size."""
-    folder = tmp_path_factory.mktemp("paper") / "out"
-    paper_pipeline(folder, simulate, runs=10, horizon=2000, judged=True).run()
-    return folder / "report.html"
+    return paper_folder / "report.html"
 
 
 @pytest.fixture(scope="session")

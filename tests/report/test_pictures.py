@@ -1,12 +1,10 @@
 """Figures of a study: their names, and the files that are drawn."""
 
-import unicodedata
-
 import numpy as np
 import pytest
 
 from ns_mab_gym.runs import Runs
-from ns_mab_gym.specs import AgentSpec, WorldSpec, read_agents
+from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies import pictures
 from ns_mab_gym.studies.results import collect
 from ns_mab_gym.studies.study import Experiment, Study
@@ -59,18 +57,6 @@ def test_families_have_a_figure_beside_that_of_all_agents():
         study = Study("s", tuple(Experiment(worlds=(world,), agents=agents) for agents in experiments))
         assert sorted(figure.name for figure in pictures.planned(study)) == names
         assert sum(figure.alarms for figure in pictures.planned(study)) == len(experiments)
-
-
-def test_labels_alike_but_for_case_script_or_length_keep_their_figures_apart():
-    labels = ["Shop", "shop", "магазин", "МАГАЗИН", "店", "?!", "!?", "été", "e\u0301te\u0301", "店" * 100, "店" * 101]
-    worlds = tuple(WorldSpec.of("a", label=label) for label in labels)
-    agents = (*read_agents("ts:window=1|2"), AgentSpec.of("random"))
-    names = [figure.name for figure in pictures.planned(Study("s", (Experiment(worlds=worlds, agents=agents),)))]
-    assert len(names) == 3 * len(labels)  # means, regret, sweep
-    on_disk = {unicodedata.normalize("NFC", name).casefold() for name in names}  # as some file systems see them
-    assert len(on_disk) == len(names)
-    assert max(len(f"{name}-alarms.png".encode()) for name in names) < 100
-    assert {"shop-means", "shop-means-2", "магазин-sweep-2", "店-regret", "world-means-2"} <= set(names)
 
 
 def test_the_explanations_are_files_with_descriptions(tmp_path):

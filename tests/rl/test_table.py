@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from gymnasium import wrappers as gym_wrappers
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, RecordVideo, TimeLimit
+from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, TimeLimit
 from gymnasium.wrappers import vector as gym_vector
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_checker import check_env
@@ -24,7 +24,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNormalize
 
 import ns_mab_gym as nsb
-from ns_mab_gym import agents, rl, wrappers
+from ns_mab_gym import agents, wrappers
 
 from .conftest import ID, WORLD, Models, make, vector_env
 
@@ -39,28 +39,7 @@ def play(env: gym.Env[Any, Any]) -> list[tuple[Any, ...]]:
     return steps
 
 
-def test_the_lines_of_the_page() -> None:
-    envs = gym.make_vec("NSBandit-Piecewise-v0", num_envs=16, n_arms=5, horizon=100)
-    envs = rl.SB3VecEnv(wrappers.VectorWindowedStatistics(envs, window=50))
-    model = PPO("MlpPolicy", envs, n_steps=128, batch_size=2048, gamma=0.95, device="cpu").learn(2048)
-    agent = rl.SB3Agent(model)
-    runs = rl.simulate("NSBandit-Piecewise-v0", agent, runs=2, env_kwargs={"n_arms": 5, "horizon": 100})
-    assert runs.regret.shape == (2, 100)
-
-
 # Gymnasium's wrappers around a single environment.
-
-
-@pytest.mark.slow
-def test_record_video(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="Render mode is None"):
-        RecordVideo(make(), str(tmp_path / "none"))
-    env = RecordVideo(make(render_mode="rgb_array"), str(tmp_path / "videos"), disable_logger=True)
-    env.reset(seed=0)
-    for t in range(5):
-        env.step(t % K)
-    env.close()
-    assert [file.stat().st_size > 1000 for file in tmp_path.glob("videos/*.mp4")] == [True]
 
 
 def test_episodes_are_counted_and_cut_off() -> None:

@@ -1,7 +1,4 @@
-"""What the tests of experiments and commands share: a stand-in for the engine, a small study, a store, other processes.
-
-The stand-in is fast, deterministic and paired, and keeps a record of what it was asked.
-"""
+"""What the tests of experiments and commands share: a small study, a store, other processes."""
 
 import os
 import subprocess
@@ -9,7 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from fake_engine import HORIZON, FakeEngine
+from fake_engine import HORIZON
 from quiet_progress import Quiet
 from stored_runs import v1
 
@@ -18,11 +15,6 @@ from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import compute
 from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study, units_of
-
-
-@pytest.fixture
-def engine():
-    return FakeEngine()
 
 
 @pytest.fixture
@@ -39,7 +31,7 @@ def study():
                 agents=(
                     AgentSpec.of("ts"),
                     AgentSpec.of("beta-swts", label="short", window=50),
-                    AgentSpec.of("ucb"),
+                    AgentSpec.of("ucb1"),
                 ),
                 runs=60,
             ),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import functools
 import importlib
 import json
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import gymnasium as gym
@@ -22,7 +22,7 @@ from ns_mab_gym.runs import Runs, seed_pair
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.runner import run
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.study import Experiment, Study, units_of
+from ns_mab_gym.studies.study import Experiment, Study
 from ns_mab_gym.wrappers import DelayedRewards
 
 AGENT = """
@@ -179,7 +179,7 @@ def test_an_agent_a_world_a_wrapper_a_law_and_a_maker_count(tmp_path, monkeypatc
     (tmp_path / "own_maker.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     maker = importlib.import_module("own_maker")
-    entries = ("own_maker:own_env", maker.own_env, functools.partial(maker.own_env))
+    entries = ("own_maker:own_env", maker.own_env, partial(maker.own_env))
     for number, entry in enumerate(entries):
         spec = gym.envs.registration.EnvSpec(f"Own{number}-v0", entry)
         monkeypatch.setitem(gym.registry, spec.id, spec)
@@ -218,10 +218,12 @@ def computed(study, folder, progress, edit=bool, told=bool):
         return len(run(study, store, engine, progress, n_jobs=1).computed)
 
 
-def test_what_was_computed_while_its_code_was_edited_is_not_stored(tmp_path, progress, steady):
-    write, study, _ = steady
-    with pytest.raises(EditedCodeError, match=r":Steady on smooth depends on was edited while the run was going on"):
-        computed(study, tmp_path / "store", progress, lambda: write(1))
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_was_computed_while_its_code_was_edited_or_removed_is_not_stored(tmp_path, progress, steady, gone):
+    write, study, module = steady
+    edit = partial((tmp_path / f"{module}.py").unlink, missing_ok=True) if gone else partial(write, 1)
+    with pytest.raises(EditedCodeError, match=f"code that {module}:Steady on smooth depends on was edited while the"):
+        computed(study, tmp_path / "store", progress, edit)
     write(0)
     assert computed(study, tmp_path / "store", progress) == 1  # the other agent's code was not edited
     assert computed(study, tmp_path / "store", progress) == 0
@@ -239,23 +241,6 @@ def test_code_that_was_edited_after_it_may_have_been_imported_is_computed_every_
         assert computed(study, tmp_path / "store", progress, told=told.append) == 1
     assert f"{module} was edited while Python was running" in told[0]
     assert "start Python anew" in told[0]
-
-
-def test_confirming_names_the_unit_whose_code_was_edited_or_is_gone(steady, tmp_path):
-    write, study, module = steady
-    found = CodeVersions(lambda line: None)
-    other, unit = units_of(study)
-    assert found(unit) != found(other)
-    found.confirm(other, unit)
-    write(1)
-    found.confirm(other)
-    with pytest.raises(EditedCodeError, match=f"code that {module}:Steady on smooth"):
-        found.confirm(other, unit, other)
-    write(0)
-    found.confirm(unit)
-    (tmp_path / f"{module}.py").unlink()
-    with pytest.raises(EditedCodeError):
-        found.confirm(unit)
 
 
 def test_an_edit_that_keeps_the_time_of_the_file_is_noticed(tmp_path, monkeypatch):

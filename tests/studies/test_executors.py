@@ -174,31 +174,3 @@ def test_a_command_gives_the_same_table_with_every_executor(tmp_path, capsys):
         tables.append(pq.read_table(tmp_path / name / "table.parquet"))
     assert tables[0].equals(tables[1])
     assert "dashboard at http://127.0.0.1:" in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("ignore:.*no compiled form")
-def test_a_unit_that_fails_is_named_and_the_rest_is_done(own_agent, tmp_path, capsys):
-    name, _ = own_agent
-    (tmp_path / f"{name}.py").write_text(OWN.replace("return CHOICE", "raise LookupError('no idea')"))
-    out = tmp_path / "out"
-    command = ["--env", "piecewise:horizon=200,n_arms=3", "--agents", f"{name}:Mine", "ts", "--runs", "30"]
-    assert studies.evaluate([*command, "--out", str(out), "--retries", "1"]) == 1
-    last = capsys.readouterr().err.splitlines()[-1]
-    for words in ("2 of the units failed", f"LookupError: no idea ({name}.py, line ", "(2 attempts)", "failures.txt"):
-        assert words in last
-    assert (out / "report.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--executor", "clouds"], "invalid choice: 'clouds'"),
-        (["--executor", "threads", "--scheduler", "tcp://127.0.0.1:1"], "--scheduler is for --executor dask"),
-        (["--retries", "-1"], "must be an integer of at least 0"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused_before_anything_is_computed(options, words, tmp_path, capsys):
-    command = ["--env", "stationary:horizon=200", "--agents", "ts", "--runs", "3", "--out", str(tmp_path / "out")]
-    assert studies.evaluate([*command, *options]) == 2
-    assert words in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

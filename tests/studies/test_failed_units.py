@@ -3,23 +3,13 @@
 from dataclasses import replace
 
 import pandas as pd
-import pytest
 from failing_studies import ABRUPT, SMOOTH, Failing, page_of, ran, rows_of
 
-from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.failures import Gap, failures_in_words, write_failures
 from ns_mab_gym.studies.runner import Failure
-from ns_mab_gym.studies.study import Experiment, Study, Unit, units_of
+from ns_mab_gym.studies.study import Study, Unit, units_of
 
 HOSTILE = "<script>alert(1)</script> \x1b[31mred\x07\u202e\ud800 two\nlines"
-
-
-@pytest.fixture
-def study():
-    """Two worlds, three agents, 60 runs: blocks of 25, 25 and 10."""
-    worlds = (WorldSpec.of(ABRUPT, label="abrupt", horizon=1_000), WorldSpec.of(SMOOTH, horizon=1_000))
-    agents = (AgentSpec.of("ts"), AgentSpec.of("beta-swts", label="short", window=50), AgentSpec.of("ucb1"))
-    return Study("test", (Experiment(worlds=worlds, agents=agents, runs=60),))
 
 
 def test_an_agent_that_failed_on_one_world_is_left_out_of_all_and_named(tmp_path, study, engine):

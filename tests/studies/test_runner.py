@@ -72,12 +72,12 @@ def test_whoever_stops_a_run_does_not_wait_for_the_units_in_work(study, store, e
 
 def test_an_error_in_one_unit_is_noted_and_the_others_are_computed(study, store, engine, progress):
     def broken(env, agent, **kwargs):
-        if agent == "ucb":
+        if agent == "ucb1":
             raise ValueError("it broke")
         return engine(env, agent, **kwargs)
 
     outcome = run(study, store, broken, progress, n_jobs=2)
-    assert {failure.unit.agent.name for failure in outcome.failures} == {"ucb"}
+    assert {failure.unit.agent.name for failure in outcome.failures} == {"ucb1"}
     assert len(outcome.failures) == 2 * 3
     assert {failure.attempts for failure in outcome.failures} == {3}
     assert all(failure.error.startswith("ValueError: it broke (test_runner.py, line ") for failure in outcome.failures)

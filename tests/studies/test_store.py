@@ -85,9 +85,9 @@ def test_what_is_missing_comes_in_the_order_in_which_it_was_asked_for(store, blo
 def test_results_of_other_code_neither_count_nor_go(tmp_path, study, engine, progress, told):
     with Store(tmp_path / "out", v1, told.append) as store:
         assert len(run(study, store, engine, progress).computed) == 18
-    with Store(tmp_path / "out", lambda unit: "v2" if unit.agent.name == "ucb" else "v1", told.append) as store:
+    with Store(tmp_path / "out", lambda unit: "v2" if unit.agent.name == "ucb1" else "v1", told.append) as store:
         outcome = run(study, store, engine, progress)
-        assert {unit.agent.name for unit in outcome.computed} == {"ucb"}
+        assert {unit.agent.name for unit in outcome.computed} == {"ucb1"}
         assert len(outcome.computed) == 2 * 3
     with Store(tmp_path / "out", v1, told.append) as store:
         assert run(study, store, engine, progress).computed == ()

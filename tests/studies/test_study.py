@@ -121,11 +121,6 @@ def test_a_broken_description_is_told_with_its_file(tmp_path, content, message):
         read_study(tmp_path / "mine.toml")
 
 
-def test_a_description_that_is_not_there(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot read the description .*No such file"):
-        read_study(tmp_path / "none.toml")
-
-
 def test_several_values_of_a_parameter_are_several_agents_of_one_family():
     agents = read_agents("beta-swts:window=1000|1e2|316,binarize=true")
     assert [agent.kwargs for agent in agents] == [{"window": n, "binarize": True} for n in (1000, 100, 316)]
