@@ -367,7 +367,7 @@ def in_the_middle(name: str, parameters: dict[str, Any], rounds: int, seed: int)
 def play_on(agent: agents.Agent, rounds: int, seed: int) -> list[int]:
     """The arms that an agent plays in the next rounds; fails on one that there is not."""
     luck, arms = np.random.default_rng(seed), []
-    fractional = agent.binarize or agent.accepts != "binary"
+    fractional = takes_fractions(agent)
     for t in range(rounds):
         arm = agent.act()
         assert 0 <= arm < agent.n_arms, f"it played arm {arm}"
@@ -375,6 +375,15 @@ def play_on(agent: agents.Agent, rounds: int, seed: int) -> list[int]:
         agent.observe(arm, min(1.0, mean + 0.1 * luck.random()) if fractional else float(luck.random() < mean))
         arms.append(arm)
     return arms
+
+
+def takes_fractions(agent: agents.Agent) -> bool:
+    """Whether an agent, or the agent within it, takes rewards between 0 and 1."""
+    try:
+        agent.check_rewards((0.0, 1.0), False)
+    except ValueError:
+        return False
+    return True
 
 
 def snapshot(agent: agents.Agent) -> dict[str, bytes]:
