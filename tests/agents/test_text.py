@@ -3,7 +3,7 @@
 import pytest
 
 from ns_mab_gym.agents.core.arguments import nearest, positive_int
-from ns_mab_gym.agents.core.registry import plain, read_value
+from ns_mab_gym.agents.core.registry import _split, plain, read_value
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,13 @@ def test_whole_numbers_of_a_description_are_integers_however_deep():
     assert [type(each) for each in (read["horizon"], read["mu"][0], read["reward"]["scale"], read["blind"])] == [
         int, int, int, bool,
     ]  # fmt: skip
+
+
+def test_signs_within_brackets_belong_to_the_value():
+    assert _split("a=[1,2],b=f(x=1, y=[2,3]),c=3", ",") == ["a=[1,2]", "b=f(x=1, y=[2,3])", "c=3"]
+    assert _split("(1|2)|3", "|") == ["(1|2)", "3"]
+    assert _split("", ",") == []
+    assert _split("a),b", ",") == ["a)", "b"]  # a bracket that nobody opened is a letter
 
 
 def test_a_whole_float_in_python_stays_an_error_that_says_what_to_write():

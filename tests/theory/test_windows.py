@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
 from ns_mab_gym import theory
 from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.cli.entry import main
 from ns_mab_gym.figures.theory import diagnosis_figure
+from ns_mab_gym.theory.sets import trailing, trailing_at
 
 from .brute_force import extreme, margin, matrices, term_b, windows, worlds
 from .conftest import paper_abrupt, paper_smooth
@@ -163,6 +165,20 @@ def test_sampled_rounds_stand_for_all(monkeypatch, general_abrupt):
     sampled = theory.regret_curve(general_abrupt, windows).total
     monkeypatch.setattr("ns_mab_gym.theory.windows.SAMPLE", 10 * len(general_abrupt))
     np.testing.assert_allclose(sampled, theory.regret_curve(general_abrupt, windows).total, rtol=0.01)
+
+
+@given(
+    hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1)),
+    st.lists(st.integers(1, 40), min_size=1, max_size=4).map(sorted),
+    st.data(),
+)
+def test_chosen_places_equal_the_full_pass(signal, windows, data):
+    places = np.array(data.draw(st.lists(st.integers(0, len(signal) - 1), max_size=5)), dtype=np.intp)
+    for ufunc in (np.minimum, np.maximum):
+        full = trailing(signal, ufunc, windows)
+        some = trailing_at(signal, ufunc, windows, places)
+        for whole, part in zip(full, some, strict=True):
+            np.testing.assert_array_equal(whole[places], part)
 
 
 WORLDS = {
