@@ -36,7 +36,7 @@ PAPER = FIGURES["paper"]["figures"]
         ("README.md", "Agents", list(agents.HOUSE)),
         ("README.md", "The command", [f"ns-mab-gym {command}" for command in COMMANDS]),
         ("docs/worlds-and-rewards.md", "Worlds", list(worlds.HOUSE)),
-        ("docs/worlds-and-rewards.md", "Reward laws", list(rewards.HOUSE)),
+        ("docs/worlds-and-rewards.md", "Reward laws", rewards.names()),
         ("docs/deep-rl.md", "Wrappers", [name for name in ns_mab_gym.wrappers.__all__ if "Vector" not in name]),
     ],
 )

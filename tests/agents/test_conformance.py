@@ -204,25 +204,3 @@ def check_its_stream(agent: agents.Agent, luck_seed: int, most: int = 100) -> No
 def test_every_agent_draws_the_numbers_that_its_seed_begins(name):
     for luck_seed in (5, 6):
         check_its_stream(example_agent(name, K), luck_seed)
-
-
-class SeedsAgain(agents.TS):
-    """It makes its generator anew whenever a reward is 0: its arms can be repeated, but are not of one sequence."""
-
-    def observe(self, arm, reward):
-        if reward == 0.0:
-            self.rng = np.random.default_rng(7)
-        super().observe(arm, reward)
-
-
-class AnotherSeed(agents.TS):
-    """It begins with a seed that it was not given."""
-
-    def reset(self, seed=None):
-        super().reset(None if seed is None else seed + 1)
-
-
-@pytest.mark.parametrize("kind", [SeedsAgain, AnotherSeed])
-def test_a_generator_that_its_seed_did_not_begin_is_found_out(kind):
-    with pytest.raises(AssertionError, match="its generator is not the one that its seed began"):
-        check_its_stream(kind(K), luck_seed=5)

@@ -12,7 +12,7 @@ import pytest
 from index_rules import divergence, kl_index
 from numba import njit
 
-from ns_mab_gym import agents, simulate, worlds
+from ns_mab_gym import agents
 from ns_mab_gym.agents.core.kernel import ALL, forget, watch
 from ns_mab_gym.agents.parts import detectors
 from ns_mab_gym.agents.parts.alarms import alarms_in
@@ -296,15 +296,6 @@ def test_m_ucb_from_the_full_history(gamma):
     assert len(alarms) >= 3
 
 
-def test_by_default_there_is_no_forced_warmup():
-    """After one sample of each arm the agent chooses: it stays with the arm that pays. Forced, each has M."""
-    world = worlds.Stationary(mu=(1.0, 0.0, 0.0), horizon=300)
-    given = {"alpha": 0.0, "xi": 1e-12, "warmup": 20}
-    assert simulate(world, "cusum-ucb", runs=1, agent_kwargs=given).pulls.tolist() == [[298, 1, 1]]
-    forced = simulate(world, "cusum-ucb", runs=1, agent_kwargs=given | {"forced_warmup": True})
-    assert forced.pulls.tolist() == [[260, 20, 20]]
-
-
 def play(agent: agents.Agent, rounds: int) -> tuple[list[int], list[float]]:
     """Arms and rewards where the best of four arms is another one in every 300 rounds."""
     luck, arms, rewards = np.random.default_rng(1), [], []
@@ -360,17 +351,6 @@ def test_the_index_of_glr_klucb_counts_from_the_restart_of_the_arm(restart):
     assert compared > 1_000
 
 
-def test_no_arm_is_left_out_when_all_are_played_in_an_even_period():
-    """Arms are tested after every tenth pull of their own: each of four arms played in turn is found to have changed.
-
-    A test in every tenth round would meet arms 1 and 3 alone, in rounds 10 and 20, 30 and 40, ….
-    """
-    agent = agents.make("glr-klucb", 4, 1_000)
-    for t in range(400):
-        agent.observe(t % 4, float(t < 200))
-    assert sorted(alarms_in(agent.state)["arm"].tolist()) == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize(("name", "exploration"), [("glr-ts", {"rate": 0.0}), ("adr-ts", {})])
 def test_without_alarms_and_exploration_it_is_ts_to_the_bit(name, exploration):
     agent, plain = agents.make(name, 4, 1_000, delta=1e-100, **exploration), agents.make("ts", 4)
@@ -379,16 +359,3 @@ def test_without_alarms_and_exploration_it_is_ts_to_the_bit(name, exploration):
         if key.startswith("state."):
             np.testing.assert_array_equal(agent.state_dict()[key.replace("state.", "state.inner.", 1)], value)
     np.testing.assert_array_equal(agent.state_dict()["generator"], plain.state_dict()["generator"])
-
-
-def test_adr_ts_forgets_everything_when_one_arm_changes():
-    """ln(1/δ) = 9.21: after 150 ones √(9.21/300) + √(9.21/20) = 0.85 < 1 for ten zeros."""
-    agent = agents.make("adr-ts", 3, delta=DELTA)
-    for t in range(150):
-        agent.observe(t % 3, 1.0)
-        agent.observe(0, 1.0)
-    for _ in range(10):
-        agent.observe(0, 0.0)
-    assert alarms_in(agent.state).tolist() == [(310, 0, True)]
-    assert agent.state.inner.window.pulls.tolist() == [0, 0, 0]
-    assert agent.state.detector.totals.sum() == 0

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from discounted_history import DISCOUNTING, History, by_definition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -17,6 +16,17 @@ from winning import agreement, winning_chances
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.knowledge import blind_discount
 from ns_mab_gym.agents.parts.memories import FAINT
+
+DISCOUNTING = ["d-ucb", "d-ts", "ds-ts", "dsw-ts"]
+History = list[tuple[int, float]]
+
+
+def by_definition(history: History, n_arms: int, gamma: float) -> tuple[list[float], list[float]]:
+    """N_i = Σ_s γ^(t − s) 1{I_s = i} and S_i = Σ_s γ^(t − s) x_s 1{I_s = i} after t rounds."""
+    t = len(history)
+    terms = [(arm, gamma ** (t - s), x) for s, (arm, x) in enumerate(history, 1)]
+    pulls = [math.fsum(w for a, w, _ in terms if a == i) for i in range(n_arms)]
+    return pulls, [math.fsum(w * x for a, w, x in terms if a == i) for i in range(n_arms)]
 
 
 @settings(deadline=None, max_examples=60)
@@ -82,19 +92,6 @@ def test_successes_never_outnumber_pulls(name, observe_all):
             observe_all(agent.state, arms, rewards)
             assert (agent.state.memory.pulls >= agent.state.memory.sums).all()
             assert (agent.state.memory.sums >= 0).all()
-
-
-@pytest.mark.parametrize("name", DISCOUNTING)
-def test_a_forgotten_arm_is_new_and_the_others_go_on(name):
-    agent = agents.make(name, 3, 1_000, gamma=0.9)
-    for arm in (0, 1, 2, 1, 0):
-        agent.observe(arm, 1.0)
-    before = agent.state.memory.pulls.copy()
-    agent.forget(0)
-    assert agent.state.memory.pulls.tolist() == [0.0, before[1], before[2]]
-    assert agent.state.memory.sums.tolist() == [0.0, before[1], before[2]]
-    agent.observe(0, 0.0)
-    np.testing.assert_allclose(agent.state.memory.pulls, [1.0, 0.9 * before[1], 0.9 * before[2]], rtol=1e-15)
 
 
 T, K = 50_000, 10

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import HOUSE, WINDOWED, example_agent, known
-from saved_examples import ARMS, EVERY_FORM, in_the_middle, play_on
+from examples import HOUSE, example_agent, known
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, simulate, worlds
@@ -41,19 +40,6 @@ def assert_same_state(one: agents.Agent, two: agents.Agent) -> None:
     assert mine.keys() == other.keys()
     for key in mine:
         np.testing.assert_array_equal(mine[key], other[key], err_msg=key)
-
-
-@every_agent
-def test_the_protocol(name, example):
-    agent = example(name, K)
-    assert isinstance(agent, agents.AgentProtocol)
-    assert agent.name == name
-    assert agents.kind(name) is type(agent)
-    assert getattr(agents, type(agent).__name__) is type(agent)
-    agent.reset(seed=1)
-    assert type(agent.act()) is int
-    assert agent.act(np.zeros(K + 2, np.float32)) in range(K)
-    assert agent.observe(0, 1.0) is None
 
 
 def test_without_a_seed_two_agents_do_not_share_their_luck(example):
@@ -216,25 +202,6 @@ def test_forgetting_one_arm_leaves_the_others(name):
         np.testing.assert_array_equal(after[key], expected)
 
 
-@pytest.mark.parametrize(("name", "window"), [*zip(WINDOWED, (1, 3, 7, 40, 3), strict=False), ("beta-swts", 7)])
-def test_a_forgotten_arm_stays_forgotten_while_the_window_slides(name, window):
-    """Brute force: rounds of arm 1 before the moment of forgetting count for nothing, then and later."""
-    agent = agents.make(name, K, 1_000, window=window)
-    history: list[tuple[int, float] | None] = []
-    rng = np.random.default_rng(window)
-    for t in range(150):
-        if t % 31 == 17:
-            agent.forget(1)
-            history = [None if each is not None and each[0] == 1 else each for each in history]
-        arm, reward = int(rng.integers(K)), float(rng.integers(2))
-        agent.observe(arm, reward)
-        history.append((arm, reward))
-        kept = [each for each in history[-window:] if each is not None]
-        state = agent.state_dict()
-        assert state["state.window.pulls"].tolist() == [sum(a == i for a, _ in kept) for i in range(K)]
-        assert state["state.window.sums"].tolist() == [sum(x for a, x in kept if a == i) for i in range(K)]
-
-
 @pytest.mark.parametrize("name", ["kl-ucb", "sw-kl-ucb"])
 def test_where_the_search_for_the_largest_index_begins_is_forgotten_with_all_arms_alone(name):
     agent = example_agent(name, K)
@@ -340,7 +307,6 @@ def test_blind_is_yes_or_no():
 WORLD = worlds.Stationary(mu=(0.1, 0.9), horizon=20_000)
 OTHERS = ("random", "ser4", "r-less-ucb", "master", "bandit-over-windows")
 LEARNERS = [name for name in HOUSE if name not in OTHERS]
-SLIDING = [name for name in LEARNERS if "window" in agents.kind(name).tunable()]
 
 
 def shares(name: str, runs: int = 5, **parameters: float) -> np.ndarray:
@@ -354,11 +320,6 @@ def test_stationary_worlds_are_learnt(name):
     assert shares(name).min() >= 0.95
 
 
-@pytest.mark.parametrize("name", SLIDING)
-def test_stationary_worlds_are_learnt_in_a_window(name):
-    assert shares(name, window=2_000).min() >= 0.95
-
-
 def test_stationary_worlds_are_learnt_by_ser4_without_resets():
     assert shares("ser4", phi=0.0).min() == 1.0
 
@@ -368,7 +329,61 @@ def test_stationary_worlds_are_not_learnt_by_chance():
     assert np.abs(shares("random") - 0.5).max() < 5 * math.sqrt(0.25 / 4_000)
 
 
-# A saved state is loaded whole, if it is the agent's own and undamaged, or not at all.
+# A saved state is loaded whole, if it is the agent's own and undamaged, or not at all: of every form of the states.
+
+ARMS = 4
+FORMS: dict[str, list[dict[str, Any]]] = {
+    "gamma-swgts": [{"gamma": 0.5}, {"binarize": True}],
+    "dsw-ts": [{"window": None}, {"gamma": 1.0, "window": 3}],
+    "d-ts": [{"gamma": 0.6}],
+    "ds-ts": [{"gamma": 0.2}],
+    "fewa": [{"grid": "geometric"}],
+    "raw-ucb": [{"grid": "geometric"}],
+    "switching-ts": [{"restart": "arm"}, {"hypotheses": 3}, {"restart": "arm", "hypotheses": 2, "hazard": 0.3}],
+    "cusum-ucb": [{"threshold": 1.0, "warmup": 5}],
+    "br-mab": [{"threshold": 1.0, "warmup": 5}],
+    "bandit-over-windows": [{"base": base} for base in ("beta-swts", "gamma-swgts", "sw-kl-ucb")] + [{"block": 1}],
+    "master": [{"tolerance": 0.001}],
+    "predictive-sampling": [{"variance": "posterior", "phi": (0.9, 0.5, 0.99, 0.7)}],
+    "restarting": [
+        {"base": "ts", "detector": "cusum(threshold=1, warmup=5)", "exploration": "uniform", "rate": 0.1},
+        {"base": "sw-ucb(window=20)", "detector": "adwin(delta=0.2, every=3, per_row=2)", "restart": "local"},
+        {"base": "kl-ucb", "detector": "halves(samples=6, threshold=1)", "exploration": "diminishing", "rate": 1.0},
+        {"base": "ucb1", "detector": "page-hinkley(threshold=1)", "counting": "arm"},
+        {"base": "ucb1", "detector": "glr(delta=0.3, every=1, splits=1, memory=8)", "restart": "local"},
+    ],
+}
+EVERY_FORM = [(name, parameters) for name in HOUSE for parameters in ({}, *FORMS.get(name, []))]
+
+
+def in_the_middle(name: str, parameters: dict[str, Any], rounds: int, seed: int) -> agents.Agent:
+    """An agent that has played so many rounds on a bandit whose arms change places after every 50."""
+    agent = example_agent(name, ARMS, **parameters)
+    agent.reset(seed=seed)
+    play_on(agent, rounds, seed)
+    return agent
+
+
+def play_on(agent: agents.Agent, rounds: int, seed: int) -> list[int]:
+    """The arms that an agent plays in the next rounds; fails on one that there is not."""
+    luck, arms = np.random.default_rng(seed), []
+    fractional = takes_fractions(agent)
+    for t in range(rounds):
+        arm = agent.act()
+        assert 0 <= arm < agent.n_arms, f"it played arm {arm}"
+        mean = 0.1 + 0.8 * ((arm + t // 50) % agent.n_arms) / agent.n_arms
+        agent.observe(arm, min(1.0, mean + 0.1 * luck.random()) if fractional else float(luck.random() < mean))
+        arms.append(arm)
+    return arms
+
+
+def takes_fractions(agent: agents.Agent) -> bool:
+    """Whether an agent, or the agent within it, takes rewards between 0 and 1."""
+    try:
+        agent.check_rewards((0.0, 1.0), False)
+    except ValueError:
+        return False
+    return True
 
 
 def snapshot(agent: agents.Agent) -> dict[str, bytes]:

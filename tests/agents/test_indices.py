@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from index_rules import CLOSE, History, Rule, after, check_choice, divergence, kl_budget, kl_index, kl_rule, ucb_rule
 
 from ns_mab_gym import agents
-from ns_mab_gym.agents.core.kernel import ALL, act, forget, observe
+from ns_mab_gym.agents.core.kernel import act, forget, observe
 from ns_mab_gym.agents.kl_ucb import new_kl_state
 from ns_mab_gym.agents.parts.races import COUNTING, highest, log_odds_bound
 from ns_mab_gym.agents.sw_ucb import new_ucb1_state
@@ -236,19 +236,3 @@ def test_the_largest_index_is_played_after_arms_were_forgotten(index, counting, 
         observe(state, arm, reward)
         history.rounds.append((arm, reward))
     assert told_apart > 0  # else another way of counting would have passed
-
-
-@pytest.mark.parametrize("index", STATES)
-def test_after_all_was_forgotten_time_begins_again(index):
-    state, fresh = (STATES[index]("arm") for _ in range(2))
-    rng, mask = np.random.default_rng(0), np.ones(K, np.bool_)
-    for t in range(60):
-        observe(state, t % K, float(t % 2))
-        if t == 30:
-            forget(state, 1)
-    forget(state, ALL)
-    for t in range(100):
-        arm = act(fresh, mask, rng)
-        assert act(state, mask, rng) == arm
-        for each in (state, fresh):
-            observe(each, arm, float(t % 3 == arm))

@@ -97,11 +97,3 @@ def test_forgetting_returns_an_arm_to_its_stationary_law():
     assert agent.state.variances[0] == pytest.approx(0.09 / 0.19, rel=1e-12)
     for field in ("means", "variances", "roots"):
         np.testing.assert_array_equal(getattr(agent.state, field)[1:], getattr(other.state, field)[1:])
-
-
-def test_parameters_for_each_arm_are_saved_and_cloned():
-    agent = told(make(), 20)
-    other = agent.clone()
-    other.load_state_dict(agent.state_dict())
-    assert other.parameters == agent.parameters
-    np.testing.assert_array_equal(other.state.means, agent.state.means)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from examples import HOUSE, example_agent
 
-import ns_mab_gym as nsb
-from ns_mab_gym import agents, worlds
+from ns_mab_gym import agents
 from ns_mab_gym.agents.core.arguments import read_call, spell_call
 from ns_mab_gym.agents.core.kernel import states_in
 from ns_mab_gym.agents.detecting import DETECTORS
@@ -129,21 +126,6 @@ def test_rewards_and_masks_are_those_of_the_base():
         agents.make("restarting", K, 100, base="rexp3").act(mask=np.array([True, False, True]))
 
 
-def test_compiled_equals_interpreted_for_another_point_of_the_grid():
-    """Beta rewards, uniform exploration, an index that counts samples, restarts of single arms."""
-    world = worlds.Abrupt(horizon=2_000)
-    parameters: dict[str, Any] = {
-        "base": "kl-ucb(c=1)", "detector": "glr(delta=0.01, every=3)", "restart": "local",
-        "exploration": "uniform", "rate": 0.2, "counting": "samples",
-    }  # fmt: skip
-    agent = agents.make("restarting", 10, 2_000, **parameters)
-    runs = nsb.simulate(world, agent, runs=1, seed=3, record="all", env_kwargs={"reward": "beta"})
-    played = nsb.run_episode(nsb.envs.NSBanditEnv(world, reward="beta"), agent, runs.seeds[0])
-    np.testing.assert_array_equal(runs.arms[0], played.arms)
-    np.testing.assert_array_equal(runs.alarms[0], played.alarms)
-    assert len(played.alarms) > 0
-
-
 @pytest.mark.parametrize(
     ("text", "name", "options"),
     [
@@ -219,17 +201,6 @@ def test_in_turn_by_hand():
     assert plan(Exploration("in turn", 0.4).new_state(), 3, 17) == [0, 1, 2, -1, -1, -1, -1] * 2 + [0, 1, 2]
     assert plan(Exploration("in turn", 0.9).new_state(), 3, 9) == [0, 1, 2, -1] * 2 + [0]
     assert plan(Exploration("in turn", 1e-100).new_state(), 3, 9) == [0, 1, 2] + [-1] * 6
-
-
-def test_in_turn_growing_with_the_episode():
-    """In episode 4 the rate is doubled, P = ⌊3/0.8⌋ = 3 → 4; in the first it is 0.4."""
-    explorer = Exploration("in turn", 0.4, growing=True).new_state()
-    assert plan(explorer, 3, 8) == [0, 1, 2, -1, -1, -1, -1, 0]
-    for _ in range(3):
-        advance(explorer, 3, alarm=True)
-    assert plan(explorer, 3, 8) == [0, 1, 2, -1] * 2
-    forget_exploration(explorer)
-    assert plan(explorer, 3, 8) == [0, 1, 2, -1, -1, -1, -1, 0]
 
 
 def turns(explorer: Explorer, n_arms: int, rounds: int) -> list[int]:

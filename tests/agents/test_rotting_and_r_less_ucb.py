@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 
-import ns_mab_gym as nsb
 from ns_mab_gym import agents, simulate, worlds
-from ns_mab_gym.agents.parts.memories import append, forget_samples, new_samples
+from ns_mab_gym.agents.parts.memories import new_samples
 from ns_mab_gym.agents.rotting import windows_of
-from ns_mab_gym.envs import NSBanditEnv
 
 K = 4
 ROTTING = ["raw-ucb", "fewa"]
@@ -213,24 +210,6 @@ def test_the_windows_of_a_grid(ratio):
     assert windows_of(1.1)[8:12] == [9, 10, 11, 13]  # 1.1 · 10 is 11, though 11.000000000000002 in floating point
 
 
-@every_rotting_agent
-@pytest.mark.parametrize(
-    ("parameters", "law"),
-    [
-        ({"grid": "geometric"}, "bernoulli"),
-        ({"grid": "geometric", "ratio": 1.2}, "gaussian"),
-        ({"horizon": 50}, "gaussian"),
-    ],
-)
-def test_compiled_equals_interpreted(name, parameters: dict[str, Any], law):
-    world = worlds.Abrupt(horizon=400)
-    told = {"horizon": 400, "sigma": 0.5, "alpha": 0.3, **parameters}
-    runs = nsb.simulate(world, name, runs=2, seed=3, env_kwargs={"reward": law}, agent_kwargs=told, record="all")
-    for r in range(2):
-        played = nsb.run_episode(NSBanditEnv(world, reward=law), agents.make(name, 10, **told), runs.seeds[r])
-        np.testing.assert_array_equal(runs.arms[r], played.arms)
-
-
 # R-less-UCB: its projection and its index, worked out from every sample of every arm.
 
 
@@ -293,19 +272,6 @@ def test_every_arm_is_that_of_the_definition(kind, epsilon, alpha, sigma, distur
             samples[t % 3] = []
 
 
-@pytest.mark.parametrize("n", [4, 5, 7, 8, 12, 100, 1_001])
-def test_the_line_is_the_projection(n):
-    """To 1e-9, for real rewards, at any later round; and running sums do not drift."""
-    agent = agents.RLessUCB(2, horizon=2_000)
-    x = np.random.default_rng(n).normal(3.0, 2.0, n).tolist()
-    for each in x:
-        agent.observe(0, each)
-    level, slope, _ = agent.state.lines[:, 0]
-    assert agent.state.spans[0] == n // 4
-    for t in (n, n + 1, 3 * n):
-        assert level + (t - n) * slope == pytest.approx(projection(x, t, n // 4), abs=1e-9 * t)
-
-
 def test_running_sums_after_a_hundred_thousand_samples(observe_all):
     agent = agents.RLessUCB(2, horizon=100_000)
     x = np.random.default_rng(0).normal(1.0, 1.0, 100_000)
@@ -332,15 +298,3 @@ def test_a_memory_that_is_full_says_so_interpreted_and_compiled():
         simulate(worlds.Stationary(mu=(0.1, 0.9), horizon=50), agents.RLessUCB(2, horizon=5), runs=1)
     with pytest.raises(ValueError, match="horizon must be a positive integer, got 0"):
         new_samples(3, 0)
-
-
-def test_samples_of_one_arm_or_of_all_are_dropped():
-    samples = new_samples(3, 4)
-    for arm in (0, 1, 1, 2):
-        append(samples, arm, 0.5)
-    forget_samples(samples, 1)
-    assert samples.counts.tolist() == [1, 0, 1]
-    append(samples, 1, 0.25)
-    assert samples.values[1, 0] == 0.25
-    forget_samples(samples, agents.ALL)
-    assert samples.counts.tolist() == [0, 0, 0]

@@ -108,23 +108,10 @@ def test_states_in_a_plain_tuple_are_found_and_played():
     assert pulls_of(state) == pulls(5)
 
 
-def test_states_are_found_however_deep():
-    class Around(NamedTuple):
-        inner: Any
-
-    state = Around(Around((Around(FixedState(np.array([2]))), 3.0)))
-    assert [type(each) for each in states_in(state)] == [Around, Around, Around, FixedState]
-
-
 def test_loops_of_one_state_around_different_ones_have_names_of_their_own():
     one, other = ((TeamState, FixedState, FixedState), (TeamState, ChangedState, ChangedState))
     names = {loop_for(kinds, "team").py_func.__name__ for kinds in (one, other)}
     assert len(names) == 2
-
-
-@pytest.mark.parametrize("arm", [0, 9])
-def test_the_first_and_the_last_arm_exist(arm):
-    assert pulls_of(FixedState(np.array([arm]))) == pulls(arm)
 
 
 @pytest.mark.parametrize("name", ["beta-swts", "ts", "gamma-swgts", "kl-ucb"])

@@ -12,8 +12,7 @@ import pytest
 from scipy import special, stats
 from winning import agreement, winning_chances
 
-from ns_mab_gym import agents, run_episode, simulate, worlds
-from ns_mab_gym.envs import NSBanditEnv
+from ns_mab_gym import agents
 
 ACTS = 100_000
 K = 3
@@ -216,21 +215,6 @@ def test_forgetting_one_arm(restart):
     else:
         assert agent.state.fresh[1] == 1.0
         np.testing.assert_array_equal(agent.state.weights[[0, 2]], other.state.weights[[0, 2]])
-    agent.forget()
-    for own, new in zip(agent.state[:-1], told([], hazard=0.05, restart=restart).state[:-1], strict=True):
-        np.testing.assert_array_equal(own, new)
-
-
-@pytest.mark.parametrize("hazard", [0.0, 1e-3, 0.1])
-def test_changes_of_one_arm_compiled_equal_interpreted(hazard):
-    """``tests/play/test_simulate.py`` plays the default, one change for all; more rounds than hypotheses here."""
-    parameters = {"restart": "arm", "hazard": hazard, "hypotheses": 20}
-    runs = simulate(worlds.Abrupt(horizon=600), "switching-ts", runs=3, seed=4, agent_kwargs=parameters, record="all")
-    for r, seeds in enumerate(runs.seeds):
-        agent = agents.SwitchingTS(10, **parameters)
-        played = run_episode(NSBanditEnv(worlds.Abrupt(horizon=600)), agent, seeds)
-        np.testing.assert_array_equal(runs.arms[r], played.arms)
-        np.testing.assert_array_equal(runs.rewards[r], played.rewards)
 
 
 # ActivePTW: the posterior of the current segment, against every binary partition of the time.
@@ -364,6 +348,3 @@ def test_forgetting_one_arm_in_the_tree():
     assert not agent.state.counts[:, :, 1].any()
     np.testing.assert_array_equal(agent.state.counts[:, :, [0, 2]], other.state.counts[:, :, [0, 2]])
     np.testing.assert_array_equal(agent.state.log_odds, other.state.log_odds)
-    agent.forget()
-    for own, new in zip(agent.state, in_tree([], 6).state, strict=True):
-        np.testing.assert_array_equal(own, new)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import HOUSE
 
 from ns_mab_gym import agents, theory, worlds
 from ns_mab_gym.agents import Knowledge, MissingKnowledgeError
@@ -45,7 +44,7 @@ FADING: list[tuple[dict[str, Any], dict[str, Any]]] = [
 # Pieces of knowledge and parameters that are given, for T = 50 000 and K = 10 if nothing else is said, and what follows
 TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     # 4√(50 000 ln 50 000) = 2942.08 and 4√(10 000 ln 10 000) = 1213.9, rounded down
-    "beta-swts": [*ROUNDED_DOWN, ({"window": 7}, {"window": 7})],
+    "beta-swts": [*ROUNDED_DOWN, ({"horizon": None, "window": 7}, {"window": 7})],
     "sw-ucb": [*ROUNDED_DOWN, ({}, {"xi": 0.6})],
     # min{1/(4λ²), 1}; Bernoulli rewards are ¼-subgaussian, λ = ½
     "gamma-swgts": [
@@ -63,7 +62,7 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         *(({"lipschitz": sigma}, {"window": w}) for sigma, w in ((1e-4, 1585), (1e-5, 10_000), (0.04, 14))),
         *(({"lipschitz": sigma, "horizon": 500}, {"window": 500}) for sigma in (1e-4, 0.0)),
         ({"lipschitz": 1e-4, "horizon": None}, {"window": 1585}),
-        ({"window": 9}, {"window": 9}),
+        ({"horizon": None, "window": 9}, {"window": 9}),
     ],
     # 2√(50 000 ln 50 000/3) = 849.3; (ln 2942)^⅓, (ln 2942)² and 9 (ln 2942)² are constants of its duels
     "sw-lb-sda": [
@@ -78,6 +77,7 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ({"variation": 0.0, "horizon": 1_000}, {"batch": 1_000, "gamma": 0.1157605671}),
         ({"variation": 500.0, "horizon": 1_000}, {"gamma": 1.0}),
         ({"batch": 100, "horizon": None}, {"gamma": 0.3660670553}),
+        ({"batch": 5, "gamma": 0.1, "horizon": None}, {"batch": 5, "gamma": 0.1}),
     ],
     # √(23.0259/85 914.1)
     "exp3": [({}, {"gamma": 0.0163710164}), ({"horizon": 1}, {"gamma": 1.0}), ({"gamma": 0.3}, {"gamma": 0.3})],
@@ -94,6 +94,7 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ({"switches": 3}, {"phi": 7.80798488e-4, "delta": 2e-5, "epsilon": 2e-6, "factor": 2.0}),
         ({"switches": 0}, {"phi": 3.90399244e-4}),  # one phase: it explores all the same
         ({"phi": 0.0}, {"delta": 2e-5}),
+        ({"horizon": None, "delta": 0.1, "epsilon": 0.0, "phi": 0.01}, {"delta": 0.1, "epsilon": 0.0, "phi": 0.01}),
     ],
     "d-ucb": [
         *FADING,
@@ -118,7 +119,7 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ({"breakpoints": 9, "variation": 2.0, "lipschitz": 1e-3}, {"block": 707, "gamma": 0.3692682586}),
         ({"block": 100}, {"gamma": 0.1118621800}),
     ],
-    "cusum-ucb": [*WITHOUT_HISTORY, ({}, {"warmup": 200})],
+    "cusum-ucb": [*WITHOUT_HISTORY, ({}, {"warmup": 200, "forced_warmup": False})],
     "pht-ucb": WITHOUT_HISTORY,
     "br-mab": SUMS,
     # b = √(100 ln(20 T²)) = √(100 · 24.63530); γ² = Υ K (2b + 3√200)/(2T) = Υ · 10 · 141.6943/100 000
@@ -200,14 +201,6 @@ def test_what_is_known_of_the_abrupt_world(abrupt):
     assert (abrupt.variation, abrupt.lipschitz) == (pytest.approx(2.67), pytest.approx(0.89))
 
 
-@pytest.mark.parametrize("name", HOUSE)
-def test_what_describe_knows_is_enough_for_every_agent(name):
-    means = np.random.default_rng(0).random((300, 3))
-    agent = agents.make(name, knowledge=theory.describe(means))
-    assert agent.n_arms == 3
-    assert agent.act() in range(3)
-
-
 @pytest.mark.parametrize(
     ("name", "known", "missing"),
     [
@@ -226,24 +219,6 @@ def test_missing_knowledge_is_named(name, known, missing):
     )
     with pytest.raises(MissingKnowledgeError, match=words):
         agents.make(name, knowledge=Knowledge(**known))
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("beta-swts", {"window": 5}),
-        ("kl-ucb", {}),
-        ("sw-kl-ucb", {"window": 5}),
-        ("rexp3", {"batch": 5, "gamma": 0.1}),
-        ("ser4", {"delta": 0.1, "epsilon": 0.0, "phi": 0.01}),
-        ("oracle", {"means": [[0.1, 0.2, 0.3]]}),
-        ("random", {}),
-    ],
-)
-def test_parameters_need_no_knowledge(name, parameters):
-    agent = agents.make(name, 3, **parameters)
-    for key, value in parameters.items():
-        np.testing.assert_array_equal(getattr(agent, key), value)
 
 
 def test_knowledge_is_shown_and_compared_without_the_matrix_of_means():

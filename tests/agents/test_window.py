@@ -22,12 +22,11 @@ every_windowed_agent = pytest.mark.parametrize("name", WINDOWED)
 DUELLISTS = {"sw-lb-sda"}
 
 
-def histories(name: str, n_arms: int = 4, longest: int = 60):
-    return st.lists(st.tuples(st.integers(0, n_arms - 1), REWARDS[agents.kind(name).accepts]), max_size=longest)
-
-
 def brute_force(history: list[tuple[int, float]], window: int, n_arms: int) -> tuple[list[int], list[float]]:
-    """N_i and S_i at round t = len(history) + 1, straight from the paper: s from max(t − τ, 1) to t − 1."""
+    """N_i and S_i at round t = len(history) + 1, straight from the paper: s from max(t − τ, 1) to t − 1.
+
+    Rounds of an arm that was forgotten since are those of arm −1.
+    """
     t = len(history) + 1
     rounds = [history[s - 1] for s in range(max(t - window, 1), t)]
     mine = [[reward for arm, reward in rounds if arm == i] for i in range(n_arms)]
@@ -42,12 +41,17 @@ def test_there_are_windowed_agents():
 @settings(deadline=None)
 @given(data=st.data(), window=st.integers(1, 70))
 def test_counts_and_sums_equal_brute_force_on_any_history(name, data, window):
-    """Pulls exactly, sums to 1e-9, after every round of any history and for any window."""
+    """Pulls exactly, sums to 1e-9, after every round of any history and for any window; arm 1 is forgotten at times."""
     agent = agents.make(name, 4, 1_000, window=window)
-    history = data.draw(histories(name))
-    for t, (arm, reward) in enumerate(history):
+    rounds = st.tuples(st.integers(0, 3), REWARDS[agents.kind(name).accepts], st.sampled_from([False] * 9 + [True]))
+    history: list[tuple[int, float]] = []
+    for arm, reward, forgets in data.draw(st.lists(rounds, max_size=60)):
+        if forgets:
+            agent.forget(1)
+            history = [(-1 if each == 1 else each, x) for each, x in history]
         agent.observe(arm, reward)
-        pulls, sums = brute_force(history[: t + 1], window, 4)
+        history.append((arm, reward))
+        pulls, sums = brute_force(history, window, 4)
         state = agent.state_dict()
         assert state["state.window.pulls"].tolist() == pulls
         np.testing.assert_allclose(state["state.window.sums"], sums, rtol=0, atol=1e-9)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from gymnasium.error import InvalidAction, NameNotFound, ResetNeeded
 
-from ns_mab_gym import worlds
 from ns_mab_gym.envs import NSBanditEnv
 
 
@@ -37,11 +36,6 @@ def test_bad_arguments(kwargs, error, words):
         NSBanditEnv(**kwargs)
     with pytest.raises(error, match=words):
         gym.make("NSBandit-v0", **kwargs)
-
-
-def test_gaussian_means_may_lie_anywhere():
-    env = begun(world="stationary", mu=[-3.0, 40.0], reward="gaussian")
-    assert env.step(0)[4]["regret"] == 43.0
 
 
 def test_an_unknown_id_names_the_nearest_and_a_render_mode_all():
@@ -96,10 +90,3 @@ def test_bad_given_means(means, words):
 def test_unknown_reset_options():
     with pytest.raises(TypeError, match=r"reset's options has no parameter 'mean'; did you mean 'means'\?"):
         begun().reset(options={"mean": 1})
-
-
-def test_the_hint_for_another_shape_works():
-    means = np.random.default_rng(0).random((7, 3))
-    env = gym.make("NSBandit-v0", world="table", rows=means)
-    np.testing.assert_array_equal(env.unwrapped.means, means)
-    assert env.unwrapped.world == worlds.Table(rows=means)

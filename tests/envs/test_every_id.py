@@ -62,19 +62,6 @@ def test_spec_to_json_and_back(env_id):
 
 
 @every_id
-def test_two_copies_with_one_seed_agree_and_other_seeds_differ(env_id):
-    one, two, other = (gym.make(env_id) for _ in range(3))
-    arms = random_arms(one, 200)
-    first = [one.reset(seed=11), *play(one, arms)]
-    assert_same_steps(first, [two.reset(seed=11), *play(two, arms)])
-    np.testing.assert_array_equal(one.unwrapped.means, two.unwrapped.means, strict=True)
-    other.reset(seed=12)
-    rewards_of = lambda steps: [step[1] for step in steps]  # noqa: E731
-    assert rewards_of(play(other, arms)) != rewards_of(first[1:])
-    assert np.array_equal(one.unwrapped.means, other.unwrapped.means) != one.unwrapped.world.random
-
-
-@every_id
 def test_a_reset_without_a_seed_goes_on_from_the_last(env_id):
     one, two = gym.make(env_id, horizon=400), gym.make(env_id, horizon=400)
     episodes = []

@@ -21,17 +21,6 @@ def test_who_logs_alarms():
     assert set(LOGGING) == active | {"br-mab", "master", "oracle-restart"}
 
 
-@pytest.mark.parametrize("name", LOGGING)
-def test_both_drivers_return_the_same(name):
-    runs = nsb.simulate(WORLD, name, runs=2, seed=4)
-    assert runs.alarms is not None
-    for seeds, alarms in zip(runs.seeds, runs.alarms, strict=True):
-        agent = agents.make(name, knowledge=nsb.theory.knowledge(WORLD.means()))
-        played = nsb.run_episode(nsb.envs.NSBanditEnv(WORLD), agent, seeds)
-        np.testing.assert_array_equal(played.alarms, alarms)
-        np.testing.assert_array_equal(alarms_in(agent.state), alarms)  # on time, an agent's count is that of rounds
-
-
 def test_the_known_changes_are_where_they_are():
     """The means change with rounds 450, 901 and 1 200 of 1 500: the oracle restarts after the rounds before."""
     runs = nsb.simulate(WORLD, "oracle-restart", runs=1)
@@ -87,14 +76,3 @@ def test_a_log_keeps_the_first_and_counts_all():
     assert log.rows[0, 0] == CAPACITY + 5
     forget_alarms(log)
     assert not log.rows.any()
-
-
-@pytest.mark.parametrize("base", ["br-mab", "oracle-restart"])
-def test_a_base_that_restarts_by_itself_is_refused(base):
-    with pytest.raises((ValueError, TypeError, NotImplementedError), match=rf"base '{base}' .*; take an agent"):
-        agents.make("restarting", 3, 1_000, base=base)
-
-
-def test_numbers_that_no_formula_can_take_are_named():
-    with pytest.raises(ValueError, match=r"sw-lb-sda cannot compute with numbers this .*exponent = 1e"):
-        agents.make("sw-lb-sda", 3, 1_000, exponent=1e30)

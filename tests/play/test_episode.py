@@ -153,17 +153,6 @@ def test_late_rewards_are_observed_when_they_arrive():
     assert first_seen == 3
 
 
-@pytest.mark.parametrize("name", HOUSE)
-def test_closed_arms_are_told_to_the_agent(name):
-    env = wrappers.ArmAvailability(NSBanditEnv(worlds.Abrupt(horizon=60)), 0.5)
-    agent = agents.make(name, knowledge=nsb.theory.knowledge(worlds.Abrupt(horizon=60).means()))
-    if agent.handles_mask:
-        assert len(nsb.run_episode(env, agent, seed=1).arms) == 60
-    else:
-        with pytest.raises(ValueError, match=f"{name} has no rule for arms that cannot be played; use beta-swts or"):
-            nsb.run_episode(env, agent, seed=1)
-
-
 def test_a_progress_bar_when_asked(capsys):
     env, agent = NSBanditEnv(worlds.Abrupt(horizon=50)), agents.make("random", 10)
     nsb.run_episode(env, agent, seed=1)

@@ -36,14 +36,6 @@ def test_every_way_to_name_a_world_gives_the_same_environment(env: Any, given: d
     assert made.law == rewards.Gaussian(scale=2.0)
 
 
-def test_a_class_or_a_name_alone_has_the_defaults_of_the_world() -> None:
-    for env in (worlds.Smooth, "smooth", worlds.Smooth()):
-        made = as_env(env, {}).unwrapped
-        assert isinstance(made, NSBanditEnv)
-        assert made.world == worlds.Smooth()
-        assert made.law == rewards.Bernoulli()
-
-
 @pytest.mark.parametrize("env", [worlds.Smooth, "smooth", WORLD])
 def test_a_parameter_that_neither_takes_is_named(env: Any) -> None:
     with pytest.raises(TypeError, match="has no parameter 'sigmma'"):
@@ -89,14 +81,6 @@ def test_agents_keep_their_parameters_and_saved_models_need_a_path() -> None:
 
 
 MEANS = np.array([[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])
-
-
-def test_a_table_is_copied() -> None:
-    given = MEANS.copy()
-    made = as_env(given, {}).unwrapped
-    given[:] = 0.5
-    assert isinstance(made, NSBanditEnv)
-    np.testing.assert_array_equal(made.means, MEANS)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ def test_compiled_equals_interpreted(name, law, players):
     for r, player in enumerate(players[-5:]):
         played, agent = interpreted(world, law, name, runs.seeds[r], **told)
         assert_equal_runs(runs, r, played)
+        np.testing.assert_array_equal(runs.alarms and runs.alarms[r], played.alarms)
         saved, other = agent.state_dict(), player.state_dict()
         assert saved.keys() == other.keys()
         for key in saved:  # parameters, memory, and where the generator stands
@@ -66,15 +67,25 @@ def test_arrays_that_threads_write_to_share_no_cache_line():
     assert all(begin - end >= LINES for (_, end), (begin, _) in pairwise(spans))
 
 
-@pytest.mark.parametrize("name", WINDOWED)
-@pytest.mark.parametrize("window", [1, 3, 10, 60, 999, 1_000, 5_000])
-def test_compiled_equals_interpreted_for_several_windows(name, window):
-    """Shorter than K, equal to K, around the horizon, beyond it."""
+RESTARTING = {
+    "base": "kl-ucb(c=1)", "detector": "glr(delta=0.01, every=3)", "restart": "local", "exploration": "uniform",
+    "rate": 0.2, "counting": "samples",
+}  # fmt: skip
+# Windows shorter than K, equal to K, around the horizon, beyond it; and states of another form than the usual one.
+FORMS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {"window": window}) for name in WINDOWED for window in (1, 3, 10, 60, 999, 1_000, 5_000)),
+    *(("switching-ts", {"restart": "arm", "hazard": hazard, "hypotheses": 20}) for hazard in (0.0, 1e-3, 0.1)),
+    *((name, form) for name in ("raw-ucb", "fewa") for form in ({"grid": "geometric", "ratio": 1.2}, {"horizon": 50})),
+    ("restarting", RESTARTING),
+]
+
+
+@pytest.mark.parametrize(("name", "told"), FORMS)
+def test_compiled_equals_interpreted_for_other_parameters(name, told):
     world, law = worlds.Abrupt(horizon=1_000), "gaussian" if agents.kind(name).accepts == "real" else "bernoulli"
-    kwargs = {"window": window}
-    runs = nsb.simulate(world, name, runs=2, seed=3, env_kwargs={"reward": law}, agent_kwargs=kwargs, record="all")
+    runs = nsb.simulate(world, name, runs=2, seed=3, env_kwargs={"reward": law}, agent_kwargs=told, record="all")
     for r in range(2):
-        assert_equal_runs(runs, r, interpreted(world, law, name, runs.seeds[r], window=window)[0])
+        assert_equal_runs(runs, r, interpreted(world, law, name, runs.seeds[r], **told)[0])
 
 
 @every_agent
@@ -231,26 +242,12 @@ def test_the_rounds_of_a_curve(horizon):
 # Arguments and defaults.
 
 
-def test_what_a_simulation_takes():
-    """An id, a world or an environment; a name or an agent: the same runs."""
-    world = worlds.Abrupt(horizon=250)
-    expected = nsb.simulate(world, "sw-ucb", runs=3, seed=6, record="all")
-    window = agents.make("sw-ucb", 10, 250).window
-    for env in ("NSBandit-Abrupt-v0", world, gym.make("NSBandit-Abrupt-v0", horizon=250), NSBanditEnv(world)):
-        for agent in ("sw-ucb", agents.SWUCB(10, window=window)):
-            kwargs = {"horizon": 250} if env == "NSBandit-Abrupt-v0" else {}
-            runs = nsb.simulate(env, agent, runs=3, seed=6, record="all", env_kwargs=kwargs)
-            np.testing.assert_array_equal(runs.arms, expected.arms)
-            np.testing.assert_array_equal(runs.rewards, expected.rewards)
-            assert runs.parameters == expected.parameters
-
-
 @every_agent
 def test_an_agent_object_is_left_alone(name):
-    """It is cloned for every run: what it knew stays, and does not leak into the runs."""
+    """It plays as it does by its name, cloned for every run: what it knew stays, and does not leak into the runs."""
     world = worlds.Abrupt(horizon=200)
+    expected = nsb.simulate(world, name, runs=2, seed=1, record="all")
     agent = agents.make(name, knowledge=theory.knowledge(world.means()))
-    expected = nsb.simulate(world, agent, runs=2, seed=1, record="all")
     agent.reset(seed=3)
     for _ in range(50):
         agent.observe(agent.act(), 1.0)

@@ -43,8 +43,3 @@ def test_degenerate_worlds_are_described_too(means):
     assert "rounds" in str(told)
     assert told.tied_rounds == sum(len(set(row)) == 1 for row in means)
     assert (told.general_breakpoints is None) == (told.tied_rounds > 0)
-
-
-def test_a_bad_threshold_is_refused():
-    with pytest.raises(ValueError, match="delta"):
-        theory.describe([[0.1, 0.2]], delta=0.0)

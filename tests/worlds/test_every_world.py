@@ -74,12 +74,6 @@ def test_every_world_has_a_docstring_its_name_and_parameters_that_can_be_changed
         assert worlds.make(world, horizon=50) == type(world)(horizon=50) == worlds.make(name, horizon=50)
 
 
-@every_world
-def test_the_shortest_episodes_can_be_played(name):
-    world = worlds.make(name, horizon=1, **({"rows": [[0.5, 0.2]]} if name == "table" else {}))
-    assert world.means(0).shape == (world.horizon, world.n_arms)
-
-
 def test_a_user_can_write_a_world_in_ten_lines_and_its_shape_is_checked():
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class Coin(World):

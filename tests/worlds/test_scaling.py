@@ -12,11 +12,10 @@ from ns_mab_gym import worlds
 from ns_mab_gym.envs import ENV_IDS
 from ns_mab_gym.leaderboard.plan import chosen_worlds
 from ns_mab_gym.theory import breakpoints
-from ns_mab_gym.worlds import Mixed, Periodic, Piecewise, RandomWalk, Smooth, Stationary, Variation
+from ns_mab_gym.worlds import Mixed, Periodic, Piecewise, RandomWalk, Stationary, Variation
 
 SIZES = ((2, 1), (3, 2), (200, 10), (5, 100), (10, 500), (50, 50_000), (2, 10**6))  # arms and rounds
 TEN_ARMS = {"NSBandit-Abrupt-v0", "NSBandit-GeneralAbrupt-v0", "NSBandit-v0"}
-LONG = (100, 1_000, 50_000)
 
 
 def turning_points(curve):
@@ -43,18 +42,6 @@ def test_every_id_plays_at_every_size(env_id):
 
 
 # The same kind.
-
-
-@pytest.mark.parametrize("horizon", LONG)
-def test_the_papers_speeds_are_the_papers_at_any_horizon(horizon):
-    """σ and the frequency of the sinusoids define these worlds: a short episode is the beginning of a longer one."""
-    for env_id, sigma in (("NSBandit-Smooth-v0", 1e-4), ("NSBandit-SmoothFast-v0", 1e-3)):
-        world = gym.make(env_id, horizon=horizon).unwrapped.world
-        assert (world.sigma, world.lipschitz) == (sigma, sigma)
-        np.testing.assert_array_equal(world.means(), Smooth(sigma=sigma).means()[:horizon])
-    arm_2 = worlds.GeneralAbrupt(horizon=horizon).means()[:, 1]
-    wave = 0.1 * np.sin(0.001 * np.arange(1, horizon + 1))
-    np.testing.assert_allclose(arm_2 - arm_2[0], wave - wave[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 10, 50])
@@ -94,13 +81,18 @@ def test_walks_wander_as_far_in_an_episode(kind, usual, horizon):
     assert abs(moves.std() / step - 1) < 4 / math.sqrt(2 * moves.size)
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 10, 19])
-def test_a_walk_of_few_rounds_takes_steps_of_a_quarter(horizon):
-    """Two neighbours of 20 000 walks: far from independent, and the start uniform."""
-    assert RandomWalk(horizon=horizon).step == 0.25
-    before, after = RandomWalk(horizon=horizon, n_arms=20_000).means(4)[[0, min(1, horizon - 1)]]
-    assert np.corrcoef(before, after)[0, 1] > 0.6
-    assert abs(before.mean() - 0.5) < 4 / math.sqrt(12 * 20_000)
+@pytest.mark.parametrize(
+    ("kind", "key", "value", "horizons"),
+    [
+        (RandomWalk, "step", 0.25, (1, 2, 10, 19)),
+        (Periodic, "period", 4, (1, 2, 10, 39, 40)),
+        *((Periodic, "period", horizon // 10, (horizon,)) for horizon in (100, 1_000, 10**6)),
+    ],
+)
+def test_steps_are_at_most_a_quarter_and_periods_a_tenth_of_the_episode_or_four_rounds(kind, key, value, horizons):
+    """What a walk of such steps and a wave of such a period look like, is tested with the worlds."""
+    for horizon in horizons:
+        assert getattr(kind(horizon=horizon), key) == value
 
 
 @pytest.mark.parametrize(("name", "horizon"), [("rising", 100), ("rising", 1_000), ("rotting", 500)])
@@ -120,22 +112,6 @@ def test_the_variation_is_ten_or_a_tenth_per_round(n_arms, horizon, budget):
     assert np.ptp(means) > 0.01  # arms differ, in one round too
     if n_arms >= 10 and horizon > 100:  # of two arms the faster moves less than the fastest of many
         assert turning_points(means[:, 0]) in (8, 9, 10)  # five cycles: 10/(0.4 · 2π) = 3.98 is not enough
-
-
-@pytest.mark.parametrize(("n_arms", "horizon"), [(2, 40), (3, 100), (10, 1_000), (2, 10**6)])
-def test_an_episode_has_ten_periods(n_arms, horizon):
-    mean = Periodic(horizon=horizon, n_arms=n_arms).means()[:, 0]
-    period = horizon // 10
-    np.testing.assert_array_equal(mean[period:], mean[:-period])
-    assert turning_points(mean) in (19, 20)
-    assert np.ptp(mean) > 0.75
-
-
-@pytest.mark.parametrize("horizon", [1, 2, 10, 39])
-def test_a_short_episode_has_four_rounds_per_period(horizon):
-    means = Periodic(horizon=horizon, n_arms=2).means()
-    expected = [[0.5 + sign * 0.4 * math.sin(math.pi * t / 2) for sign in (1, -1)] for t in range(1, horizon + 1)]
-    np.testing.assert_allclose(means, expected, atol=1e-12)
 
 
 # What was derived is told, and follows the size; what was given stays.

@@ -140,11 +140,6 @@ def test_arms_are_open_as_often_as_asked_within_4_standard_errors(probability: f
     np.testing.assert_allclose(np.mean(masks, axis=0), rate, atol=4 * np.sqrt(rate * (1 - rate) / len(masks)))
 
 
-def test_all_arms_open_is_the_bare_env() -> None:
-    for (_, reward, *_, info), (_, same, *_, same_info) in zip(play(make()), play(closing(probability=1)), strict=True):
-        assert (reward, info["regret"], info["optimal_arm"]) == (same, same_info["regret"], same_info["optimal_arm"])
-
-
 # Agents.
 
 

@@ -87,8 +87,8 @@ def test_the_reward_is_the_mean_of_the_arm_minus_that_of_the_best() -> None:
         assert info["regret"] == same["regret"]
 
 
-def _single_rewards(seed: int, episodes: int, wrap: Any = wrappers.RegretAsReward) -> list[list[float]]:
-    env = wrap(gym.make("NSBandit-Piecewise-v0", **WORLD))
+def _single_rewards(seed: int, episodes: int) -> list[list[float]]:
+    env: Any = wrappers.RegretAsReward(gym.make("NSBandit-Piecewise-v0", **WORLD))
     env.reset(seed=seed)
     rewards: list[list[float]] = []
     for _ in range(episodes):
