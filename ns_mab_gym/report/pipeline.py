@@ -7,7 +7,6 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -139,16 +138,13 @@ class Pipeline:
                 return [*said["lines"], work, f"report: {self.report}"]
             remains = remains_of(self.study, first.failures)
             results = collect(remains.study, partial(runner.load, store), store.reject)
-            with ThreadPoolExecutor(1) as beside:  # most of the time of verdicts is NumPy's, which lets others work
-                options = self.folder / "figures", self.study.random_worlds, self.explanations
-                drawing = beside.submit(pictures.draw, results, means, *options)
-                judged, more = trial.verdicts(results, first, means)
+            judged, more = trial.verdicts(results, first, means)
             self.failures = (*first.failures, *more.failures)
             units = len({*first.units, *more.units})
             missing = self._missing(remains, remains_of(trial.further, more.failures).gaps, judged, units)
             ran = RanStudy(results, first, more, judged, missing)
             with guarded(self.folder, "write the report to"):
-                self._write(ran, drawing.result(), time.perf_counter() - began, means)
+                self._write(ran, time.perf_counter() - began, means)
         lines = [*filter(None, [self.warning]), *missing, *verdict_lines(judged)]
         if not self.failures:
             record.keep(made_from, {"lines": lines, "units": units})
@@ -189,14 +185,15 @@ class Pipeline:
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
         return runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
 
-    def _write(self, ran: RanStudy, drawn: pictures.Drawn, seconds: float, means: Instances) -> None:
-        """Write the tables, the claims and the report, and what failed."""
+    def _write(self, ran: RanStudy, seconds: float, means: Instances) -> None:
+        """Write the figures, the tables, the claims and the report, and what failed."""
         write_failures(self.folder, self.failures)
         if not ran.results.study.experiments:
             for name in WRITTEN:  # of an earlier run
                 (self.folder / name).unlink(missing_ok=True)
             return
         anew = self.study.random_worlds
+        drawn = pictures.draw(ran.results, means, self.folder / "figures", anew, self.explanations)
         totals = write_tables(ran.results, self.folder, means, anew)
         notes = [*self.notes, *self.observe(ran.results)]
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
