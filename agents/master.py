@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from .core.arguments import fraction, positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, helper, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, allocating, helper, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
@@ -123,7 +123,7 @@ def observe(state: MasterState, arm: int, reward: float) -> None:
         _begin_block(running, clock, levels, min(clock[ORDER] + 1, running.size - 1))
 
 
-@helper
+@allocating
 def _uncalled(state: MasterState) -> int:
     """The active order of a round in which nobody asked for an arm: no instance starts but the one of the block."""
     pulls, running, clock = state.pulls, state.running, state.clock

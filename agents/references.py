@@ -10,7 +10,7 @@ import numpy as np
 
 from .core import kernel
 from .core.arguments import LARGEST, choice, positive
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, random_below, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .kl_ucb import KLState, new_kl_state
@@ -28,7 +28,7 @@ def act_at_random(state: RandomState, mask: BoolArray, rng: np.random.Generator)
     available = 0
     for i in range(mask.size):
         available += mask[i]
-    place = rng.integers(0, available)
+    place = random_below(available, rng)
     for i in range(mask.size):
         if mask[i]:
             if place == 0:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .core.arguments import fraction, positive
-from .core.kernel import BoolArray, FloatArray, IntArray, inlined, rule
+from .core.kernel import BoolArray, FloatArray, IntArray, inlined, random_below, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 
@@ -47,7 +47,7 @@ def act(state: Ser4State, mask: BoolArray, rng: np.random.Generator) -> int:
         _start_afresh(state)
     if state.clock[PLACE] == 0:
         for i in range(state.clock[ACTIVE] - 1, 0, -1):  # Fisher-Yates shuffle
-            j = rng.integers(0, i + 1)
+            j = random_below(i + 1, rng)
             state.order[i], state.order[j] = state.order[j], state.order[i]
     return state.order[state.clock[PLACE]]  # type: ignore[no-any-return]
 

@@ -15,8 +15,8 @@ module.
 
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
 last bit); no division by zero; :func:`floor_within` where a float becomes an integer; helpers are marked with
-:data:`helper`, in hot places with :data:`inlined`; these get arrays, not the state (passing a tuple on counts one
-reference for each of its arrays, which takes time).
+:data:`helper`, in hot places with :data:`inlined`, and with :data:`allocating` if they make arrays, as nothing else in
+the agents of this suite may: their loop is compiled without the counting of references, which takes most of the time.
 
 >>> from typing import NamedTuple
 >>> class TurnState(NamedTuple):
@@ -59,6 +59,7 @@ LEAN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 INLINED: Any = {"forceinline": True, **LEAN}
 helper = register_jitable(**LEAN)
 inlined = register_jitable(**INLINED)
+allocating = register_jitable(**LEAN, _nrt=True)  # the loop around the others does not count references to arrays
 
 
 class Rule(NamedTuple):
@@ -160,6 +161,12 @@ def floor_within(x: float, most: float) -> int:
     (2, 0, 9, 9)
     """
     return int(max(0.0, min(most, x)))  # in this order: NaN is neither below ``most`` nor above 0
+
+
+@allocating
+def random_below(n: int, rng: np.random.Generator) -> int:
+    """A uniformly random integer from 0 to n − 1."""
+    return rng.integers(0, n)  # type: ignore[return-value]
 
 
 @inlined
