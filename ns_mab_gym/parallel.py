@@ -190,13 +190,8 @@ class ProcessPool(Pool):
 
 
 def _begin_worker(parent: int) -> None:
-    """Make this a process that leaves Ctrl-C to its parent, and ends with it."""
+    """Make this a process that leaves Ctrl-C to its parent and ends with it, even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with(parent)
-
-
-def end_with(parent: int) -> None:
-    """End this process as soon as its parent is gone, even if that was killed and could not say so."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -441,6 +436,7 @@ def map_unordered(
     *,
     needs: Needs | None = None,
     retries: int = RETRIES,
+    most: int = MOST_ITEMS,
     say: Callable[[str], None] = print,
 ) -> Iterator[Done[T] | Failed[T]]:
     """Call a function with all items on the workers; yields what is done and what has failed as it arrives.
@@ -451,6 +447,7 @@ def map_unordered(
         items: the items.
         needs: what a worker must have that is another process.
         retries: further attempts at an item that raised an error.
+        most: the most items that share a task.
         say: called with a line for the user while no worker is there.
     """
     waiting = deque(range(len(items)))  # numbers of items that share tasks
@@ -468,7 +465,7 @@ def map_unordered(
             return [single.popleft()]
         if waiting:
             share = -(-len(waiting) // (2 * pool.workers))
-            return [waiting.popleft() for _ in range(min(size, share, MOST_ITEMS))]
+            return [waiting.popleft() for _ in range(min(size, share, most))]
         return [suspects.popleft()] if suspects and not under_way else []
 
     try:
