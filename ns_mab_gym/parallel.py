@@ -436,7 +436,7 @@ def map_unordered(
     *,
     needs: Needs | None = None,
     retries: int = RETRIES,
-    most: int = MOST_ITEMS,
+    most: int | None = None,
     say: Callable[[str], None] = print,
 ) -> Iterator[Done[T] | Failed[T]]:
     """Call a function with all items on the workers; yields what is done and what has failed as it arrives.
@@ -447,7 +447,7 @@ def map_unordered(
         items: the items.
         needs: what a worker must have that is another process.
         retries: further attempts at an item that raised an error.
-        most: the most items that share a task.
+        most: the most items that share a task; `MOST_ITEMS` if None.
         say: called with a line for the user while no worker is there.
     """
     waiting = deque(range(len(items)))  # numbers of items that share tasks
@@ -465,7 +465,7 @@ def map_unordered(
             return [single.popleft()]
         if waiting:
             share = -(-len(waiting) // (2 * pool.workers))
-            return [waiting.popleft() for _ in range(min(size, share, most))]
+            return [waiting.popleft() for _ in range(min(size, share, most or MOST_ITEMS))]
         return [suspects.popleft()] if suspects and not under_way else []
 
     try:
