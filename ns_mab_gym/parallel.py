@@ -31,7 +31,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from .agents.core.arguments import choice, job_count, usable_cores
@@ -123,7 +122,7 @@ class Pool(AbstractContextManager["Pool"]):
         if self._own:
             self._executor.shutdown(wait=not at_once, cancel_futures=True)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         self.close(at_once=error is not None)
 
 
@@ -140,8 +139,8 @@ class ProcessPool(Pool):
         except ImportError:
             raise ImportError("processes need loky: pip install 'ns-mab-gym[experiments]'") from None
         super().__init__(None, workers, remote=True, own=True)
-        options: dict[str, Any] = {"initializer": _begin_worker, "initargs": (os.getpid(),)}
-        self._start: Callable[[], Any] = partial(loky.ProcessPoolExecutor, workers, **options)
+        begin = {"initializer": _begin_worker, "initargs": (os.getpid(),)}
+        self._start = partial(loky.ProcessPoolExecutor, workers, **begin)
         self._seen_dead = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -528,32 +527,28 @@ def _task(
     function: Callable[[Any], Any], items: Sequence[Any], needs: Needs | None, seconds: float, remote: bool
 ) -> tuple[list[Any], list[Caught]]:
     """Return results or errors of the first items of a task, those that begin within some seconds, and the warnings."""
-    ends, outcomes = time.perf_counter() + seconds, []
+    ends, outcomes = time.perf_counter() + seconds, list[Any]()
     # The warnings of threads are issued at once.
     recording: AbstractContextManager[list[Caught]] = recorded_warnings() if remote else nullcontext([])
     with recording as caught:
         if needs is not None and remote:
             check_worker(needs)
         for item in items:
-            outcomes.append(_outcome(function, item, remote))
+            try:
+                outcomes.append(function(item))
+            except (UnfitWorkerError, ChangedFileError):  # which concern the whole work
+                raise
+            except BaseException as error:  # whatever the code of a user raises
+                if isinstance(error, KeyboardInterrupt) and not remote:  # other processes leave Ctrl-C to this one
+                    raise
+                frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+                ours = str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
+                place = "" if ours else f" ({Path(frame.f_code.co_filename).name}, line {line})"
+                full = "".join(traceback.format_exception(error))
+                outcomes.append(Error(_said(error) + place, full, _worker() if remote else ""))
             if time.perf_counter() >= ends:
                 break
     return outcomes, caught
-
-
-def _outcome(function: Callable[[Any], Any], item: Any, remote: bool) -> Any:
-    """Return the result of an item, or its error unless that concerns the whole work."""
-    try:
-        return function(item)
-    except (UnfitWorkerError, ChangedFileError):
-        raise
-    except BaseException as error:  # whatever the code of a user raises
-        if isinstance(error, KeyboardInterrupt) and not remote:  # other processes leave Ctrl-C to this one
-            raise
-        frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
-        ours = str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
-        place = "" if ours else f" ({Path(frame.f_code.co_filename).name}, line {line})"
-        return Error(_said(error) + place, "".join(traceback.format_exception(error)), _worker() if remote else "")
 
 
 def _said(error: BaseException) -> str:

@@ -68,15 +68,16 @@ NAMED_TUPLES = (types.NamedTuple, types.NamedUniTuple)
 
 def rule(state: type, act: Act, observe: Observe, forget: Forget | None = None) -> None:
     """Register the functions by which the algorithm with this class of state acts, observes and forgets."""
-    _keep(state, {"act": act, "observe": observe} | ({} if forget is None else {"forget": forget}))
+    _keep(state, act=act, observe=observe, forget=forget)
 
 
 def detection(state: type, watch: Watch, forget: Forget) -> None:
     """Register the functions by which the detector with this class of state watches rewards and forgets."""
-    _keep(state, {"watch": watch, "forget": forget})
+    _keep(state, watch=watch, forget=forget)
 
 
-def _keep(state: type, given: dict[str, Callable[..., Any]]) -> None:
+def _keep(state: type, **functions: Callable[..., Any] | None) -> None:
+    given = {name: function for name, function in functions.items() if function is not None}
     if state in _COMPILED and given != RULES.get(state):
         raise ValueError(
             f"the rule of {state.__name__} is compiled already; to change it, define the class of the state again too"
