@@ -39,6 +39,7 @@ from .sources import code_digest, edited_while_running, unreadable, versions
 
 T = TypeVar("T")
 Modules = tuple[str, ...]
+Caught = tuple[str, type[Warning], str, int]  # a warning of a worker: its text, its category, the file and the line
 EXECUTORS = ("threads", "processes", "dask")
 RETRIES = 2  # further attempts at an item that raised an error
 TASK_SECONDS = 1.0  # after which a task begins no further item: the most, about, that a crash can lose
@@ -83,11 +84,13 @@ class Pool(AbstractContextManager["Pool"]):
         queued: the number of tasks that each worker is given at once, the one it does included.
         about: what to tell the user about the workers; empty if there is nothing to tell.
         lost: what to say when all of them are gone.
+        died: the errors of tasks whose worker died; none of a user's executor, which cannot be mended from here.
     """
 
     queued = 2
     about = ""
     lost = "the executor is gone"
+    died: tuple[type[Exception], ...] = ()
 
     def __init__(self, executor: Any, workers: int, *, remote: bool, own: bool = False) -> None:
         self.remote = remote
@@ -105,10 +108,6 @@ class Pool(AbstractContextManager["Pool"]):
         except RuntimeError as error:  # it is shut down, or broken
             raise ExecutorLostError(f"the executor takes no more work ({error}); give another one") from error
         return task
-
-    def deaths(self, error: BaseException | None) -> int:
-        """Return the number of workers that died with the task that ended in this error; 0 if it is another error."""
-        return 0  # of an executor of the user's, which cannot be mended from here
 
     def look(self) -> None:
         """Look after the workers; called while nothing arrives."""
@@ -133,6 +132,8 @@ class ProcessPool(Pool):
         workers: the number of processes.
     """
 
+    died = (BrokenExecutor,)
+
     def __init__(self, workers: int) -> None:
         try:
             import loky  # type: ignore[import-untyped]
@@ -154,10 +155,6 @@ class ProcessPool(Pool):
             return self._executor.submit(function, *arguments)  # type: ignore[no-any-return]
         except (OSError, NotImplementedError) as error:  # the system grants no processes, or no semaphores
             raise ExecutorError(f"no process could be started ({error}); use executor='threads'") from error
-
-    def deaths(self, error: BaseException | None) -> int:
-        """Return 1 if a process died."""
-        return int(isinstance(error, BrokenExecutor))
 
     def look(self) -> None:
         """End all processes if one died while it sent a result: loky would wait for the rest of it, for ever.
@@ -213,7 +210,7 @@ class DaskPool(Pool):
         from distributed.scheduler import KilledWorker
 
         super().__init__(None, 0, remote=True)
-        self.client, self._resources, self._killed = client, resources, KilledWorker
+        self.client, self._resources, self.died = client, resources or ExitStack(), (KilledWorker,)
         address = client.scheduler.address if client.scheduler else "?"
         self.about = f"scheduler at {address}"
         if client.dashboard_link:
@@ -266,15 +263,10 @@ class DaskPool(Pool):
         except (OSError, TimeoutError) as error:
             raise ExecutorLostError(self.lost) from error
 
-    def deaths(self, error: BaseException | None) -> int:
-        """Return the number of workers that died, one after another, before the scheduler gave the task up."""
-        return 1 + getattr(error, "allowed_failures", 0) if isinstance(error, self._killed) else 0
-
     def close(self, at_once: bool) -> None:
         """Leave the cluster, and close it if it was started for this pool."""
-        if self._resources is not None:
-            with suppress(OSError, TimeoutError):  # the other side is gone already
-                self._resources.close()
+        with suppress(OSError, TimeoutError):  # the other side is gone already
+            self._resources.close()
 
 
 def executor(executor: Any = "threads", n_jobs: int | None = None, scheduler: str | None = None) -> Pool:
@@ -349,10 +341,9 @@ def _local_cluster(workers: int) -> DaskPool:
     import dask
 
     distributed: Any = import_module("distributed")
-
     # A task whose worker died comes back at once: it is counted here, and tried again.
-    config = dask.config.set({"distributed.scheduler.allowed-failures": 0} | KEPT_MEMORY)
-    with _silenced() as resources, config:
+    at_once = {"distributed.scheduler.allowed-failures": 0}
+    with _silenced() as resources, dask.config.set(at_once | KEPT_MEMORY):
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -419,15 +410,6 @@ class Failed(Generic[T]):
     error: Error
 
 
-class Caught(NamedTuple):
-    """A warning that was issued on a worker."""
-
-    text: str
-    category: type[Warning]
-    file: str
-    line: int
-
-
 def map_unordered(
     pool: Pool,
     function: Callable[[T], Any],
@@ -484,9 +466,9 @@ def map_unordered(
                 continue
             numbers = under_way.pop(future)
             error = ExecutorLostError(pool.lost) if future.cancelled() else future.exception()
-            if deaths := pool.deaths(error):
-                for number in numbers:
-                    attempts[number] += deaths
+            if isinstance(error, pool.died):
+                for number in numbers:  # Dask tries a task again before it gives it up
+                    attempts[number] += 1 + getattr(error, "allowed_failures", 0)
                     if number in suspected and attempts[number] > retries:
                         left -= 1
                         died = f"the worker died {attempts[number]} times with it: {WHY_WORKERS_DIE}"
@@ -578,7 +560,7 @@ def recorded_warnings() -> Iterator[list[Caught]]:
     for each in caught:
         kinds = (kind for kind in each.category.__mro__ if issubclass(kind, Warning) and kind.__module__ != "__main__")
         known = (kind for kind in kinds if getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind)
-        found.append(Caught(str(each.message), next(known), each.filename, each.lineno))  # the nearest that can be sent
+        found.append((str(each.message), next(known), each.filename, each.lineno))  # the nearest that can be sent
 
 
 def issue(caught: Iterable[Caught], issued: set[Caught]) -> None:
@@ -614,10 +596,9 @@ class Needs(NamedTuple):
 
     def lacking(self) -> list[str]:
         """Return what this process lacks or has in another form, in words."""
-        mine, found = versions(), []
-        found += [
-            f"{name} {mine.get(name)} instead of {each}" for name, each in self.versions if mine.get(name) != each
-        ]
+        mine = versions()
+        others = ((name, each) for name, each in self.versions if mine.get(name) != each)
+        found = [f"{name} {mine.get(name)} instead of {each}" for name, each in others]
         for modules, wanted in self.code:
             if missing := unreadable(modules):
                 found.append(f"no module {', '.join(missing)} (install it there, or put it on PYTHONPATH)")

@@ -81,6 +81,8 @@ class Scripted(Pool):
         slots: the number of workers.
     """
 
+    died = (ConnectionAbortedError,)
+
     def __init__(self, script=lambda items: None, slots=2):
         super().__init__(None, slots, remote=False)
         self.script, self.tasks, self.under_way, self.most = script, [], 0, 0
@@ -97,9 +99,6 @@ class Scripted(Pool):
         elif what == "death":
             future.set_exception(ConnectionAbortedError())
         return future
-
-    def deaths(self, error):
-        return int(isinstance(error, ConnectionAbortedError))
 
 
 @pytest.mark.parametrize("number", [0, 1, 7, 3_001])
@@ -193,6 +192,12 @@ def test_small_items_share_tasks_and_few_are_under_way():
     assert len(sizes) < 200
     assert max(sizes) <= parallel.MOST_ITEMS
     assert pool.most <= 4
+
+
+def test_items_that_share_no_task_begin_in_their_order():
+    pool = Scripted(slots=2)
+    list(parallel.map_unordered(pool, Doubling(), range(40), most=1))
+    assert [items for items, *_ in pool.tasks] == [[item] for item in range(40)]
 
 
 def test_a_task_whose_time_is_over_leaves_the_rest_to_others(monkeypatch):

@@ -70,8 +70,7 @@ class Registry(Mapping[str, type[T]]):
     def __init__(
         self, what: str, home: str, group: str, needs: tuple[str, ...], reserved: tuple[str, ...] = ()
     ) -> None:
-        self.what, self.home, self.group, self.needs = what, home, group, needs
-        self.reserved = reserved
+        self.what, self.home, self.group, self.needs, self.reserved = what, home, group, needs, reserved
         self._targets: dict[str, type[T] | str] = {}
 
     def add(self, name: str, target: type[T] | str) -> None:

@@ -222,14 +222,13 @@ def tune(
     agent, settings = unpacked(agent)
     if not isinstance(agent, str | type):
         raise TypeError(f"agent must be a name or a class, got {shown(agent)}; an object's parameters are set already")
-    agent_kind = kind(agent)
-    evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
     fixed = {**settings, **(agent_kwargs or {})}
+    check_parameters(f"agent {agent!r}", kind(agent), fixed)
+    evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
     searched = default_space(agent, evaluator.horizon, evaluator.n_arms) if space is None else read_space(agent, space)
     searched = {name: dimension for name, dimension in searched.items() if name not in fixed}
     if not searched:
         raise ValueError(f"all parameters to search are fixed by agent_kwargs: {', '.join(fixed)}; leave one out")
-    check_parameters(f"agent {agent!r}", agent_kind, fixed)
     formula = _formula_of(evaluator, agent, searched, fixed)
     start = [formula] if formula is not None and (space is None or evaluator.random) else []
     middle = {name: dimension.coarse(1)[0] for name, dimension in searched.items()}
