@@ -212,9 +212,8 @@ class DaskPool(Pool):
         super().__init__(None, 0, remote=True)
         self.client, self._resources, self.died = client, resources or ExitStack(), (KilledWorker,)
         address = client.scheduler.address if client.scheduler else "?"
-        self.about = f"scheduler at {address}"
-        if client.dashboard_link:
-            self.about += f", dashboard at {client.dashboard_link}"
+        dashboard = f", dashboard at {client.dashboard_link}" if client.dashboard_link else ""
+        self.about = f"scheduler at {address}{dashboard}"
         self.lost = f"the scheduler at {address} is gone"
         self._looked = -LOOK_AT_CLUSTER
 

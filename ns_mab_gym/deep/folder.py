@@ -159,12 +159,9 @@ def train_side_by_side(models: Mapping[Name, SeedFolder], jobs: int, every: int)
         jobs: the number of processes.
         every: steps between two checkpoints.
     """
-    waiting: list[Name] = []
-    for name, model in models.items():
-        if (trained := model.kept()) is None:
-            waiting.append(name)
-        else:
-            yield name, trained
+    kept = {name: trained for name, model in models.items() if (trained := model.kept()) is not None}
+    yield from kept.items()
+    waiting = [name for name in models if name not in kept]
     with executor("processes", jobs) as pool:
         for found in map_unordered(pool, partial(_train, models, every), waiting, retries=0, most=1):
             if isinstance(found, Failed):

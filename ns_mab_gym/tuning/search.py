@@ -352,9 +352,8 @@ def _propose(
     try:
         import optuna
     except ImportError:
-        names = ", ".join(space)
         raise ImportError(
-            f"searching {names} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
+            f"searching {', '.join(space)} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
             f"or give space= with one or two of them"
         ) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)

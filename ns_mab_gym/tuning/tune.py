@@ -110,16 +110,12 @@ class Tuned(Chosen, Mapping[str, Any]):
         return len(self.parameters)
 
     def __repr__(self) -> str:
-        return f"Tuned({self._titled})"
-
-    @property
-    def _titled(self) -> str:
-        chosen = Candidate.of(self.agent, self.parameters)
-        return f"{chosen.name}: {chosen.settings}"
+        return f"Tuned({str(self).splitlines()[0]})"
 
     def __str__(self) -> str:
         random_play = "" if self.random_play is None else f"; random play {number(self.random_play)}"
-        lines = [self._titled, f"regret {_as_text(self.regret)}{random_play}", self.sureness]
+        chosen = Candidate.of(self.agent, self.parameters)
+        lines = [f"{chosen.name}: {chosen.settings}", f"regret {_as_text(self.regret)}{random_play}", self.sureness]
         if self.formula is not None and self.formula.parameters != self.parameters:
             formula = Candidate.of(self.agent, self.formula.parameters).settings
             label = "" if formula.startswith("its source") else "its source's formula, "
