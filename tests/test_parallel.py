@@ -192,12 +192,8 @@ def test_small_items_share_tasks_and_few_are_under_way():
     assert len(sizes) < 200
     assert max(sizes) <= parallel.MOST_ITEMS
     assert pool.most <= 4
-
-
-def test_items_that_share_no_task_begin_in_their_order():
-    pool = Scripted(slots=2)
-    list(parallel.map_unordered(pool, Doubling(), range(40), most=1))
-    assert [items for items, *_ in pool.tasks] == [[item] for item in range(40)]
+    done(alone := Scripted(slots=2), Doubling(), range(40), most=1)
+    assert [items for items, *_ in alone.tasks] == [[item] for item in range(40)]
 
 
 def test_a_task_whose_time_is_over_leaves_the_rest_to_others(monkeypatch):
