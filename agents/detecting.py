@@ -584,7 +584,7 @@ class Restarting(ActiveAgent):
         self._within: Agent = made("base", name, base_kind(name), options, self.n_arms)
         if log_in(self._within.state) is not None:
             raise ValueError(f"base {name!r} restarts by itself; take an agent that does not, such as 'ts' or 'kl-ucb'")
-        if RULES[type(self._within.state)].forget is None:
+        if "forget" not in RULES[type(self._within.state)]:
             raise ValueError(f"base {name!r} cannot forget; take an agent that learns, such as 'ts' or 'kl-ucb'")
         if self.counting != "rounds" and not hasattr(self._within.state, "counting"):
             advice = "leave counting at 'rounds', or take 'kl-ucb' or 'ucb1'"

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Self
 TEMPORARY = re.compile(r"\.ns-mab-gym-[0-9a-f]{16}\.part")
 RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\.|$)", re.IGNORECASE)  # devices of Windows, any ending
 EDGES = re.compile(r"^[\W_]+|[\W_]+$")
-LONGEST_NAME = 60  # bytes: a file's name, with its endings and while it is being written, may have 255
+LONGEST_NAME = 60  # bytes in UTF-8: a file's name, with its endings and while it is being written, may have 255
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -63,7 +63,7 @@ def remove_leftovers(*folders: Path) -> None:
                     path.unlink()
 
 
-def file_name(words: str, *, instead: str, keep: str = ".", gap: str = "-", longest: int = LONGEST_NAME) -> str:
+def file_name(words: str, *, instead: str, keep: str = ".") -> str:
     """Words as a file's name, or as the beginning of one: letters of any script, digits and ``_``.
 
     It begins with a letter or a digit, since files whose names begin with another sign are hidden from some readers,
@@ -75,13 +75,11 @@ def file_name(words: str, *, instead: str, keep: str = ".", gap: str = "-", long
     Args:
         words: the text to make a name of.
         instead: the name if nothing is left of the words, and before a name that Windows keeps for itself.
-        keep: signs that are kept too.
-        gap: stands for everything else.
-        longest: bytes that it may have in UTF-8.
+        keep: signs that are kept too; a hyphen stands for everything else.
     """
-    allowed = re.sub(rf"[^\w{re.escape(keep)}]+", gap, unicodedata.normalize("NFC", words))
-    name = EDGES.sub("", EDGES.sub("", allowed).encode()[:longest].decode(errors="ignore"))
-    return f"{instead}{gap}{name}" if RESERVED.match(name) else name or instead
+    allowed = re.sub(rf"[^\w{re.escape(keep)}]+", "-", unicodedata.normalize("NFC", words))
+    name = EDGES.sub("", EDGES.sub("", allowed).encode()[:LONGEST_NAME].decode(errors="ignore"))
+    return f"{instead}-{name}" if RESERVED.match(name) else name or instead
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:

@@ -31,7 +31,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from .agents.core.arguments import choice, job_count, usable_cores
@@ -40,6 +39,7 @@ from .sources import code_digest, edited_while_running, unreadable, versions
 
 T = TypeVar("T")
 Modules = tuple[str, ...]
+Caught = tuple[str, type[Warning], str, int]  # a warning of a worker: its text, its category, the file and the line
 EXECUTORS = ("threads", "processes", "dask")
 RETRIES = 2  # further attempts at an item that raised an error
 TASK_SECONDS = 1.0  # after which a task begins no further item: the most, about, that a crash can lose
@@ -84,11 +84,13 @@ class Pool(AbstractContextManager["Pool"]):
         queued: the number of tasks that each worker is given at once, the one it does included.
         about: what to tell the user about the workers; empty if there is nothing to tell.
         lost: what to say when all of them are gone.
+        died: the errors of tasks whose worker died; none of a user's executor, which cannot be mended from here.
     """
 
     queued = 2
     about = ""
     lost = "the executor is gone"
+    died: tuple[type[Exception], ...] = ()
 
     def __init__(self, executor: Any, workers: int, *, remote: bool, own: bool = False) -> None:
         self.remote = remote
@@ -107,10 +109,6 @@ class Pool(AbstractContextManager["Pool"]):
             raise ExecutorLostError(f"the executor takes no more work ({error}); give another one") from error
         return task
 
-    def deaths(self, error: BaseException | None) -> int:
-        """Return the number of workers that died with the task that ended in this error; 0 if it is another error."""
-        return 0  # of an executor of the user's, which cannot be mended from here
-
     def look(self) -> None:
         """Look after the workers; called while nothing arrives."""
 
@@ -123,7 +121,7 @@ class Pool(AbstractContextManager["Pool"]):
         if self._own:
             self._executor.shutdown(wait=not at_once, cancel_futures=True)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         self.close(at_once=error is not None)
 
 
@@ -134,14 +132,16 @@ class ProcessPool(Pool):
         workers: the number of processes.
     """
 
+    died = (BrokenExecutor,)
+
     def __init__(self, workers: int) -> None:
         try:
             import loky  # type: ignore[import-untyped]
         except ImportError:
             raise ImportError("processes need loky: pip install 'ns-mab-gym[experiments]'") from None
         super().__init__(None, workers, remote=True, own=True)
-        options: dict[str, Any] = {"initializer": _begin_worker, "initargs": (os.getpid(),)}
-        self._start: Callable[[], Any] = partial(loky.ProcessPoolExecutor, workers, **options)
+        begin = {"initializer": _begin_worker, "initargs": (os.getpid(),)}
+        self._start = partial(loky.ProcessPoolExecutor, workers, **begin)
         self._seen_dead = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -155,10 +155,6 @@ class ProcessPool(Pool):
             return self._executor.submit(function, *arguments)  # type: ignore[no-any-return]
         except (OSError, NotImplementedError) as error:  # the system grants no processes, or no semaphores
             raise ExecutorError(f"no process could be started ({error}); use executor='threads'") from error
-
-    def deaths(self, error: BaseException | None) -> int:
-        """Return 1 if a process died."""
-        return int(isinstance(error, BrokenExecutor))
 
     def look(self) -> None:
         """End all processes if one died while it sent a result: loky would wait for the rest of it, for ever.
@@ -190,13 +186,8 @@ class ProcessPool(Pool):
 
 
 def _begin_worker(parent: int) -> None:
-    """Make this a process that leaves Ctrl-C to its parent, and ends with it."""
+    """Make this a process that leaves Ctrl-C to its parent and ends with it, even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with(parent)
-
-
-def end_with(parent: int) -> None:
-    """End this process as soon as its parent is gone, even if that was killed and could not say so."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -219,11 +210,10 @@ class DaskPool(Pool):
         from distributed.scheduler import KilledWorker
 
         super().__init__(None, 0, remote=True)
-        self.client, self._resources, self._killed = client, resources, KilledWorker
+        self.client, self._resources, self.died = client, resources or ExitStack(), (KilledWorker,)
         address = client.scheduler.address if client.scheduler else "?"
-        self.about = f"scheduler at {address}"
-        if client.dashboard_link:
-            self.about += f", dashboard at {client.dashboard_link}"
+        dashboard = f", dashboard at {client.dashboard_link}" if client.dashboard_link else ""
+        self.about = f"scheduler at {address}{dashboard}"
         self.lost = f"the scheduler at {address} is gone"
         self._looked = -LOOK_AT_CLUSTER
 
@@ -272,15 +262,10 @@ class DaskPool(Pool):
         except (OSError, TimeoutError) as error:
             raise ExecutorLostError(self.lost) from error
 
-    def deaths(self, error: BaseException | None) -> int:
-        """Return the number of workers that died, one after another, before the scheduler gave the task up."""
-        return 1 + getattr(error, "allowed_failures", 0) if isinstance(error, self._killed) else 0
-
     def close(self, at_once: bool) -> None:
         """Leave the cluster, and close it if it was started for this pool."""
-        if self._resources is not None:
-            with suppress(OSError, TimeoutError):  # the other side is gone already
-                self._resources.close()
+        with suppress(OSError, TimeoutError):  # the other side is gone already
+            self._resources.close()
 
 
 def executor(executor: Any = "threads", n_jobs: int | None = None, scheduler: str | None = None) -> Pool:
@@ -355,10 +340,9 @@ def _local_cluster(workers: int) -> DaskPool:
     import dask
 
     distributed: Any = import_module("distributed")
-
     # A task whose worker died comes back at once: it is counted here, and tried again.
-    config = dask.config.set({"distributed.scheduler.allowed-failures": 0} | KEPT_MEMORY)
-    with _silenced() as resources, config:
+    at_once = {"distributed.scheduler.allowed-failures": 0}
+    with _silenced() as resources, dask.config.set(at_once | KEPT_MEMORY):
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -425,15 +409,6 @@ class Failed(Generic[T]):
     error: Error
 
 
-class Caught(NamedTuple):
-    """A warning that was issued on a worker."""
-
-    text: str
-    category: type[Warning]
-    file: str
-    line: int
-
-
 def map_unordered(
     pool: Pool,
     function: Callable[[T], Any],
@@ -441,6 +416,7 @@ def map_unordered(
     *,
     needs: Needs | None = None,
     retries: int = RETRIES,
+    most: int | None = None,
     say: Callable[[str], None] = print,
 ) -> Iterator[Done[T] | Failed[T]]:
     """Call a function with all items on the workers; yields what is done and what has failed as it arrives.
@@ -451,6 +427,7 @@ def map_unordered(
         items: the items.
         needs: what a worker must have that is another process.
         retries: further attempts at an item that raised an error.
+        most: the most items that share a task; `MOST_ITEMS` if None.
         say: called with a line for the user while no worker is there.
     """
     waiting = deque(range(len(items)))  # numbers of items that share tasks
@@ -468,7 +445,7 @@ def map_unordered(
             return [single.popleft()]
         if waiting:
             share = -(-len(waiting) // (2 * pool.workers))
-            return [waiting.popleft() for _ in range(min(size, share, MOST_ITEMS))]
+            return [waiting.popleft() for _ in range(min(size, share, most or MOST_ITEMS))]
         return [suspects.popleft()] if suspects and not under_way else []
 
     try:
@@ -488,9 +465,9 @@ def map_unordered(
                 continue
             numbers = under_way.pop(future)
             error = ExecutorLostError(pool.lost) if future.cancelled() else future.exception()
-            if deaths := pool.deaths(error):
-                for number in numbers:
-                    attempts[number] += deaths
+            if isinstance(error, pool.died):
+                for number in numbers:  # Dask tries a task again before it gives it up
+                    attempts[number] += 1 + getattr(error, "allowed_failures", 0)
                     if number in suspected and attempts[number] > retries:
                         left -= 1
                         died = f"the worker died {attempts[number]} times with it: {WHY_WORKERS_DIE}"
@@ -531,32 +508,28 @@ def _task(
     function: Callable[[Any], Any], items: Sequence[Any], needs: Needs | None, seconds: float, remote: bool
 ) -> tuple[list[Any], list[Caught]]:
     """Return results or errors of the first items of a task, those that begin within some seconds, and the warnings."""
-    ends, outcomes = time.perf_counter() + seconds, []
+    ends, outcomes = time.perf_counter() + seconds, list[Any]()
     # The warnings of threads are issued at once.
     recording: AbstractContextManager[list[Caught]] = recorded_warnings() if remote else nullcontext([])
     with recording as caught:
         if needs is not None and remote:
             check_worker(needs)
         for item in items:
-            outcomes.append(_outcome(function, item, remote))
+            try:
+                outcomes.append(function(item))
+            except (UnfitWorkerError, ChangedFileError):  # which concern the whole work
+                raise
+            except BaseException as error:  # whatever the code of a user raises
+                if isinstance(error, KeyboardInterrupt) and not remote:  # other processes leave Ctrl-C to this one
+                    raise
+                frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+                ours = str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
+                place = "" if ours else f" ({Path(frame.f_code.co_filename).name}, line {line})"
+                full = "".join(traceback.format_exception(error))
+                outcomes.append(Error(_said(error) + place, full, _worker() if remote else ""))
             if time.perf_counter() >= ends:
                 break
     return outcomes, caught
-
-
-def _outcome(function: Callable[[Any], Any], item: Any, remote: bool) -> Any:
-    """Return the result of an item, or its error unless that concerns the whole work."""
-    try:
-        return function(item)
-    except (UnfitWorkerError, ChangedFileError):
-        raise
-    except BaseException as error:  # whatever the code of a user raises
-        if isinstance(error, KeyboardInterrupt) and not remote:  # other processes leave Ctrl-C to this one
-            raise
-        frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
-        ours = str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
-        place = "" if ours else f" ({Path(frame.f_code.co_filename).name}, line {line})"
-        return Error(_said(error) + place, "".join(traceback.format_exception(error)), _worker() if remote else "")
 
 
 def _said(error: BaseException) -> str:
@@ -586,7 +559,7 @@ def recorded_warnings() -> Iterator[list[Caught]]:
     for each in caught:
         kinds = (kind for kind in each.category.__mro__ if issubclass(kind, Warning) and kind.__module__ != "__main__")
         known = (kind for kind in kinds if getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind)
-        found.append(Caught(str(each.message), next(known), each.filename, each.lineno))  # the nearest that can be sent
+        found.append((str(each.message), next(known), each.filename, each.lineno))  # the nearest that can be sent
 
 
 def issue(caught: Iterable[Caught], issued: set[Caught]) -> None:
@@ -622,10 +595,9 @@ class Needs(NamedTuple):
 
     def lacking(self) -> list[str]:
         """Return what this process lacks or has in another form, in words."""
-        mine, found = versions(), []
-        found += [
-            f"{name} {mine.get(name)} instead of {each}" for name, each in self.versions if mine.get(name) != each
-        ]
+        mine = versions()
+        others = ((name, each) for name, each in self.versions if mine.get(name) != each)
+        found = [f"{name} {mine.get(name)} instead of {each}" for name, each in others]
         for modules, wanted in self.code:
             if missing := unreadable(modules):
                 found.append(f"no module {', '.join(missing)} (install it there, or put it on PYTHONPATH)")

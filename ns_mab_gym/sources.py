@@ -34,7 +34,6 @@ ENGINE = tuple(
 )
 MADE_BY_NAME = tuple(f"{OURS}{name}" for name in ("agents", "worlds"))
 NOT_USERS = tuple(Path(each).resolve() for each in (sysconfig.get_path("stdlib"), PACKAGE, PACKAGE / "agents"))
-Stamp = tuple[int, int, int, int]
 
 
 @cache
@@ -154,12 +153,12 @@ def _files_in(folder: Path) -> tuple[Path, ...]:
     return tuple(folder.rglob("*.py"))
 
 
-def _stamp(path: Path) -> Stamp:
+def _stamp(path: Path) -> tuple[int, ...]:
     """Changes whenever a file is written to or replaced, also by tools that keep its time of modification."""
     about = os.stat(path)
     return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino
 
 
 @lru_cache(maxsize=4_096)
-def _content_hash(file: Path, stamp: Stamp) -> str:
+def _content_hash(file: Path, stamp: tuple[int, ...]) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()

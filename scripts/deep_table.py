@@ -139,7 +139,7 @@ def measure_and_write(section: str, description: str, usual: str, whole: Size, q
             save_as(picture(figures), folder / PICTURE)
             yield f"{folder / PICTURE} shows all of them"
 
-    stopped = "stopped; what was trained is saved, and the same command goes on"
+    stopped = "stopped; what was trained until the last checkpoint is saved, and the same command goes on"
     return closing(parser, None, lines, interrupted=stopped)
 
 

@@ -81,6 +81,8 @@ class Scripted(Pool):
         slots: the number of workers.
     """
 
+    died = (ConnectionAbortedError,)
+
     def __init__(self, script=lambda items: None, slots=2):
         super().__init__(None, slots, remote=False)
         self.script, self.tasks, self.under_way, self.most = script, [], 0, 0
@@ -97,9 +99,6 @@ class Scripted(Pool):
         elif what == "death":
             future.set_exception(ConnectionAbortedError())
         return future
-
-    def deaths(self, error):
-        return int(isinstance(error, ConnectionAbortedError))
 
 
 @pytest.mark.parametrize("number", [0, 1, 7, 3_001])
@@ -193,6 +192,8 @@ def test_small_items_share_tasks_and_few_are_under_way():
     assert len(sizes) < 200
     assert max(sizes) <= parallel.MOST_ITEMS
     assert pool.most <= 4
+    done(alone := Scripted(slots=2), Doubling(), range(40), most=1)
+    assert [items for items, *_ in alone.tasks] == [[item] for item in range(40)]
 
 
 def test_a_task_whose_time_is_over_leaves_the_rest_to_others(monkeypatch):

@@ -386,11 +386,9 @@ def read_call(what: str, text: object) -> tuple[str, dict[str, Any]]:
         call = ast.parse(f"_{parts[2] or '()'}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             raise ValueError
-        options: dict[str, Any] = {}
-        for each in call.keywords:
-            if each.arg is None or each.arg in options:  # **options, or one that is given twice
-                raise ValueError
-            options[each.arg] = ast.literal_eval(each.value)
+        options: dict[Any, Any] = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+        if None in options or len(options) < len(call.keywords):  # **options, or one that is given twice
+            raise ValueError
         return parts[1], options
     except (SyntaxError, ValueError, TypeError):
         raise ValueError(f"{advice}, got {text!r}; options are keywords with plain values") from None

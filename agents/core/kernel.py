@@ -36,7 +36,7 @@ to arrays, which would take most of its time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,75 +63,60 @@ inlined = register_jitable(**INLINED)
 allocating = register_jitable(**LEAN, _nrt=True)  # the loop around the others does not count references to arrays
 
 
-class Rule(NamedTuple):
-    """The functions of an algorithm."""
-
-    act: Act
-    observe: Observe
-    forget: Forget | None
-
-
-class Detection(NamedTuple):
-    """The functions of a detector."""
-
-    watch: Watch
-    forget: Forget
-
-
-RULES: dict[type, Rule] = {}
-DETECTIONS: dict[type, Detection] = {}
+RULES: dict[type, dict[str, Callable[..., Any]]] = {}  # the functions of each class of state, by their names here
 _COMPILED: set[type] = set()  # states whose functions numba has compiled: it would not look them up again
 NAMED_TUPLES = (types.NamedTuple, types.NamedUniTuple)
 
 
 def rule(state: type, act: Act, observe: Observe, forget: Forget | None = None) -> None:
     """Register the functions by which the algorithm with this class of state acts, observes and forgets."""
-    _keep(RULES, state, Rule(act, observe, forget))
+    _keep(state, act=act, observe=observe, forget=forget)
 
 
 def detection(state: type, watch: Watch, forget: Forget) -> None:
     """Register the functions by which the detector with this class of state watches rewards and forgets."""
-    _keep(DETECTIONS, state, Detection(watch, forget))
+    _keep(state, watch=watch, forget=forget)
 
 
-def _keep(table: dict[type, Any], state: type, given: Rule | Detection) -> None:
-    if state in _COMPILED and given != table.get(state):
+def _keep(state: type, **functions: Callable[..., Any] | None) -> None:
+    given = {name: function for name, function in functions.items() if function is not None}
+    if state in _COMPILED and given != RULES.get(state):
         raise ValueError(
             f"the rule of {state.__name__} is compiled already; to change it, define the class of the state again too"
         )
-    table[state] = given
+    RULES[state] = given
 
 
 def functions_of(state: type) -> tuple[Callable[..., Any], ...]:
     """The functions that are tied to this class of state; none if it is only a part of others."""
-    tied = RULES.get(state) or DETECTIONS.get(state) or ()
-    return tuple(function for function in tied if function is not None)
+    return tuple(RULES.get(state, {}).values())
 
 
 def act(state: Any, mask: BoolArray, rng: np.random.Generator) -> int:
     """The arm to play now, one of those where the mask is true."""
-    return RULES[type(state)].act(state, mask, rng)
+    arm: int = RULES[type(state)]["act"](state, mask, rng)
+    return arm
 
 
 def observe(state: Any, arm: int, reward: float) -> None:
     """Take in the reward of a round."""
-    RULES[type(state)].observe(state, arm, reward)
+    RULES[type(state)]["observe"](state, arm, reward)
 
 
 def forget(state: Any, arm: int) -> None:
     """Drop what was learnt about one arm; with ``arm=ALL``, return the state to what it was before the first round."""
-    kind = type(state)
-    how = DETECTIONS[kind].forget if kind in DETECTIONS else RULES[kind].forget
-    if how is None:
+    functions = RULES[type(state)]
+    if "forget" not in functions:
         raise NotImplementedError(
             f"{type(state).__name__} cannot forget: give rule(state, act, observe, forget) a fourth function"
         )
-    how(state, arm)
+    functions["forget"](state, arm)
 
 
 def watch(state: Any, arm: int, reward: float) -> bool:
     """Show a detector the reward of a round; whether it sounds an alarm about the arm."""
-    return DETECTIONS[type(state)].watch(state, arm, reward)
+    alarm: bool = RULES[type(state)]["watch"](state, arm, reward)
+    return alarm
 
 
 def _compile(function: Callable[..., Any], options: Any) -> None:
@@ -142,7 +127,7 @@ def _compile(function: Callable[..., Any], options: Any) -> None:
             return None
         kind = state.instance_class
         _COMPILED.add(kind)
-        return getattr(DETECTIONS[kind] if kind in DETECTIONS else RULES[kind], function.__name__)
+        return RULES[kind].get(function.__name__)
 
     overload(function, strict=False, jit_options=options)(of_the_state)
 

@@ -13,13 +13,11 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from .arguments import check_types, checking_types, known_parameters, nearest, positive_int, shown
 from .knowledge import Knowledge
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -72,10 +70,8 @@ class Registry(Mapping[str, type[T]]):
     def __init__(
         self, what: str, home: str, group: str, needs: tuple[str, ...], reserved: tuple[str, ...] = ()
     ) -> None:
-        self.what, self.home, self.group, self.needs = what, home, group, needs
-        self.reserved = reserved
+        self.what, self.home, self.group, self.needs, self.reserved = what, home, group, needs, reserved
         self._targets: dict[str, type[T] | str] = {}
-        self._offered: dict[str, EntryPoint] | None = None
 
     def add(self, name: str, target: type[T] | str) -> None:
         """Register a class of your own under a name that ``make``, descriptions and commands then accept.
@@ -107,10 +103,10 @@ class Registry(Mapping[str, type[T]]):
 
     def names(self) -> list[str]:
         """All names: the built-in ones, those that users registered, and those that installed packages offer."""
-        return list(dict.fromkeys([*self._targets, *self._entry_points()]))
+        return list(dict.fromkeys([*self._targets, *self._offered]))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._targets or name in self._entry_points()
+        return name in self._targets or name in self._offered
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -125,14 +121,10 @@ class Registry(Mapping[str, type[T]]):
 
     def find(self, name: object) -> type[T]:
         """The class of this name, or at this ``package.module:Class``; a class itself, if it is one of these."""
-        target: Any
-        if isinstance(name, str) and name in self._targets:
-            target = self._targets[name]
-        elif isinstance(name, type) or looks_like_path(name):
-            target = name
-        elif isinstance(name, str) and name in (offered := self._entry_points()):
-            target = offered[name].value
-        else:
+        target: Any = name
+        if isinstance(name, str) and not looks_like_path(name):
+            target = self._targets[name] if name in self._targets else self._offered.get(name)
+        if not isinstance(target, str | type):
             path = f"; one of your own is written 'package.module:Class' or added with {self.home}.register"
             raise ValueError(f"unknown {self.what} {shown(name)}; {nearest(name, self.names())}{path}")
         return self.checked(load_path(target) if isinstance(target, str) else target)
@@ -146,12 +138,12 @@ class Registry(Mapping[str, type[T]]):
             raise TypeError(f"{kind.__module__}:{kind.__qualname__} is no {self.what}: it has no {missing[0]}()")
         return kind
 
-    def _entry_points(self) -> dict[str, EntryPoint]:
-        if self._offered is None:
-            from importlib.metadata import entry_points  # slow to load, and seldom needed
+    @cached_property
+    def _offered(self) -> dict[str, str]:
+        """The names that installed packages offer, and where their classes are found."""
+        from importlib.metadata import entry_points  # slow to load, and seldom needed
 
-            self._offered = {point.name: point for point in entry_points(group=self.group)}
-        return self._offered
+        return {point.name: point.value for point in entry_points(group=self.group)}
 
 
 @dataclass(frozen=True)

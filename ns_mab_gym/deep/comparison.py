@@ -264,14 +264,11 @@ def verdicts_of(models: Floats, rivals: Mapping[str, Floats]) -> list[Row]:
         rivals: (R,) the final regrets of each rival in the same runs.
     """
     differences = np.stack([final - models for final in rivals.values()])  # (rivals, S, R)
-    means = differences.mean(axis=(1, 2))
-    if len(models) > 1:
+    if len(models) > 1 or models.size < FEWEST:
         intervals = [crossed(each)[1] for each in differences]
-    elif models.size < FEWEST:
-        intervals = [Interval(float(mean), math.nan, math.nan) for mean in means]
     else:  # for all rivals together, from the largest |t| of bootstrapped runs
         _, errors, t = bootstrap_t(differences[:, 0].T)
-        reach = float(np.quantile(np.abs(t).max(axis=1), LEVEL)) * errors
+        means, reach = differences.mean(axis=(1, 2)), float(np.quantile(np.abs(t).max(axis=1), LEVEL)) * errors
         intervals = [Interval(*map(float, (mean, mean - r, mean + r))) for mean, r in zip(means, reach, strict=True)]
     rows: list[Row] = []
     for (label, final), (more, low, high) in zip(rivals.items(), intervals, strict=True):

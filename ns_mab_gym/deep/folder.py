@@ -4,30 +4,24 @@ The folder belongs to one training, which ``training.json`` describes. The same 
 seeds too; another one is refused. To go on in a folder loads the checkpoints and models in it, which can run code: it
 must be a folder of one's own.
 
-Several models can be trained at once, each in a process of its own. Ctrl-C reaches the process that started them, which
-tells them once; they end when it does. What they had is saved, and the same call goes on.
+Several models can be trained at once, each in a process of its own. After Ctrl-C the processes are ended; what they
+trained until the last checkpoint is kept, and the same call goes on.
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import signal
-import sys
-from collections import deque
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..files import remove_leftovers, write_atomically
-from ..parallel import end_with
+from ..parallel import Failed, executor, map_unordered
 from ..rl.agent import SB3Agent
 from ..rl.training import LearningCurve, Trained, Training, train
 from ..studies.store import FolderLock, guarded, mark, own_folder
@@ -47,8 +41,6 @@ numbers.json     the comparison, as numbers; regret*.png and learning.png, as pi
 REMEDY = "choose another folder with --out"
 MODELS = ("model.pt", "model.zip")  # an export, if there can be one, and all that it takes to train further
 BEFORE = {"stagger": False, "learn_from": "reward"}  # what trainings were that do not say it, since there was no choice
-POSIX = os.name == "posix"
-INTERRUPTED = 130  # the exit code of a process that has saved what it had
 
 
 @dataclass(frozen=True)
@@ -159,73 +151,33 @@ def _undamaged(file: Path) -> Iterator[None]:
 def train_side_by_side(models: Mapping[Name, SeedFolder], jobs: int, every: int) -> Iterator[tuple[Name, Trained]]:
     """Train models in this order, ``jobs`` at once; yields each when it is done, those that are trained already first.
 
-    Each process computes with one thread. After Ctrl-C all of them are saved, and the same call goes on; so they are
-    if one of them fails, which raises a RuntimeError.
+    Each process computes with one thread. After Ctrl-C the processes are ended; what they trained until the last
+    checkpoint is kept, and the same call goes on. So it is if one of them fails, which raises a RuntimeError.
 
     Args:
         models: by their names, the slowest best first, so that none of them is left alone in the end.
         jobs: the number of processes.
         every: steps between two checkpoints.
     """
-    waiting = deque(models)
-    for name in models:
-        if (kept := models[name].kept()) is not None:
-            waiting.remove(name)
-            yield name, kept
-    under_way: dict[Any, tuple[Name, BaseProcess]] = {}
-    try:
-        while waiting or under_way:
-            while waiting and len(under_way) < jobs:
-                arguments = (models[waiting[0]], every, os.getpid())
-                process: BaseProcess = multiprocessing.get_context("spawn").Process(target=_train, args=arguments)
-                with _ctrl_c_held_back():
-                    process.start()
-                under_way[process.sentinel] = waiting.popleft(), process
-            for sentinel in wait(list(under_way)):
-                name, process = under_way.pop(sentinel)
-                process.join()
-                trained = models[name].kept() if process.exitcode == 0 else None
-                if trained is None:
-                    raise RuntimeError(
-                        f"the training of {name} ended with exit code {process.exitcode}; what was trained until the "
-                        f"last checkpoint is saved, and the same command goes on"
-                    )
+    kept = {name: trained for name, model in models.items() if (trained := model.kept()) is not None}
+    yield from kept.items()
+    waiting = [name for name in models if name not in kept]
+    with executor("processes", jobs) as pool:
+        for found in map_unordered(pool, partial(_train, models, every), waiting, retries=0, most=1):
+            if isinstance(found, Failed):
+                raise RuntimeError(
+                    f"the training of {found.item} failed ({found.error.text}); what was trained until the last "
+                    f"checkpoint is saved, and the same command goes on"
+                )
+            for name in found.items:
+                trained = models[name].kept()
+                assert trained is not None
                 yield name, trained
-    finally:
-        left = [process for _, process in under_way.values()]
-        try:  # have them save what they have
-            for process in left:
-                if process.pid is not None and process.is_alive():
-                    os.kill(process.pid, signal.SIGINT)
-            for process in left:
-                process.join()
-        finally:  # a second Ctrl-C ends them at once
-            for process in left:
-                process.kill()
 
 
-@contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """Have Ctrl-C wait; a process that is started meanwhile inherits that, and finds it waiting."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if POSIX else ()
-    try:
-        yield
-    finally:
-        if POSIX:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _train(model: SeedFolder, every: int, parent: int) -> None:
-    """Train a model in a process of its own, which its parent interrupts, not the terminal, and which ends with it."""
+def _train(models: Mapping[Name, SeedFolder], every: int, name: Name) -> None:
+    """Train one of the models with one thread, and leave the result in its folder."""
     import torch
 
-    try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        end_with(parent)
-        if POSIX:
-            os.setpgid(0, 0)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        torch.set_num_threads(1)
-        model.train(every)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    torch.set_num_threads(1)
+    models[name].train(every)

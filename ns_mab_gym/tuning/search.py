@@ -160,6 +160,20 @@ UNTUNED = {
 }
 
 
+# The agents that `recommend` tries, and those of them for which it searches another space than the default one.
+ADVISED = (
+    *("beta-swts", "gamma-swgts", "sw-ucb", "d-ts", "switching-ts", "glr-ts", "adr-ts", "active-ptw"),
+    *("ts", "kl-ucb", "ucb1", "predictive-sampling"),
+)
+NARROWED: dict[str, Described] = {
+    "sw-ucb": lambda t, k: SPACES["sw-ucb"](t, k) | {"xi": Choices((0.1, 0.6))},
+    "glr-ts": lambda t, k: {"rate": Range(1e-4, 0.1)},
+    "active-ptw": lambda t, k: {"split": Choices((0.1, 0.5))},
+    "kl-ucb": lambda t, k: {"c": Choices((0.0,))},
+}
+POINTS = {"window": 10, "gamma": 8, "phi": 6, "hazard": 6, "delta": 4, "rate": 4, "xi": 4}  # of its first grid
+
+
 def default_space(agent: Any, horizon: int | None, n_arms: int) -> Space:
     """Return the space that is searched by default for an agent; raises a ValueError if there is none."""
     name = next((each for each in SPACES.keys() | UNTUNED.keys() if agent in (each, kind(each))), None)
@@ -173,6 +187,13 @@ def default_space(agent: Any, horizon: int | None, n_arms: int) -> Space:
     if horizon is None:
         raise ValueError(f"the environment does not tell its horizon; give space= with the values of {title} to search")
     return SPACES[name](horizon, n_arms)
+
+
+def advised_space(name: str, horizon: int, n_arms: int) -> Space:
+    """Return the space of an agent that `recommend` searches; an empty one if there is nothing to tune."""
+    if name in NARROWED:
+        return NARROWED[name](horizon, n_arms)
+    return {} if name in UNTUNED else default_space(name, horizon, n_arms)
 
 
 def read_space(agent: Any, given: Mapping[str, Any]) -> Space:
@@ -221,21 +242,20 @@ def grid_points(space: Space) -> int | None:
     return points if points >= COARSEST or not ranges else None
 
 
-def grid(space: Space, points: int | None = None) -> Grid:
-    """Return the points of a product grid, and the distance between neighbours of each range on its scale.
-
-    Args:
-        space: the space.
-        points: the number of values of each range; chosen so that there are at most 60 points if not given.
-    """
-    if points is not None:
-        return product_grid(space, dict.fromkeys(space, points))
+def grid(space: Space) -> Grid:
+    """Return the points of a product grid of at most 60, and the distance between neighbours of each range."""
     most = grid_points(space) or 1
     counts = {
-        name: len(each.values) if isinstance(each, Choices) else min(most, each.natural_points())
+        name: min(most, each.natural_points()) if isinstance(each, Range) else len(each.values)
         for name, each in space.items()
     }
     return product_grid(space, counts)
+
+
+def coarse_grid(space: Space, share: float) -> Grid:
+    """Return a share of the first grid of `recommend`, and the distance between neighbours of each range."""
+    full = {name: POINTS.get(name, 4) if isinstance(each, Range) else len(each.values) for name, each in space.items()}
+    return product_grid(space, {name: max(1, math.ceil(share * count)) for name, count in full.items()})
 
 
 def product_grid(space: Space, counts: Mapping[str, int]) -> Grid:
@@ -285,7 +305,7 @@ def search(
     count = max((each.natural_points() for each in space.values() if isinstance(each, Range)), default=0)
     while 2 * len(points) * price > share and count > FEWEST_VALUES:
         count = max(FEWEST_VALUES, count // 2)
-        points, steps = grid(space, count)
+        points, steps = product_grid(space, dict.fromkeys(space, count))
     race.enter([*start, *(Candidate.of(agent, {**point, **fixed}) for point in points)])
     race.narrow(race.budget.left - share if steps else floor, keep=KEPT if steps else 1)
     if steps:
@@ -332,9 +352,8 @@ def _propose(
     try:
         import optuna
     except ImportError:
-        names = ", ".join(space)
         raise ImportError(
-            f"searching {names} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
+            f"searching {', '.join(space)} together needs Optuna: pip install 'ns-mab-gym[tune]'; "
             f"or give space= with one or two of them"
         ) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -18,20 +18,7 @@ from ..theory.text_tables import number, signed
 from ..theory.theorems import BERNOULLI, LEARNERS
 from ..theory.windows import recommend_window
 from .race import Budget, Candidate, Race, WorldEvaluator
-from .search import (
-    SPACES,
-    UNTUNED,
-    Choices,
-    Described,
-    Grid,
-    Range,
-    Space,
-    default_space,
-    product_grid,
-    read_space,
-    refine,
-    search,
-)
+from .search import ADVISED, Space, advised_space, coarse_grid, default_space, read_space, refine, search
 
 JUDGING = 0.25  # the share of the budget that the held-out runs may take
 LEAST_RUNS, FEWEST_RUNS, MOST_RUNS = 2, 8, 200  # held-out runs: of the choice in any case, of others too, and at most
@@ -48,23 +35,6 @@ FINE = math.log(1.6)  # a grid is refined until neighbours are closer than this 
 LARGE = 500_000  # numbers in a matrix of means from which on theory would take seconds
 # The first look: runs of each candidate, and the share of each grid; the next if the budget is too small.
 LOOKS = ((4, 1.0), (4, 0.5), (2, 0.5), (2, 0.3))
-POINTS = {"window": 10, "gamma": 8, "phi": 6, "hazard": 6, "delta": 4, "rate": 4, "xi": 4}
-
-# agent: its space instead of the default one, from T and K; None for the default.
-ADVISED: dict[str, Described | None] = {
-    "beta-swts": None,
-    "gamma-swgts": None,
-    "sw-ucb": lambda t, k: SPACES["sw-ucb"](t, k) | {"xi": Choices((0.1, 0.6))},
-    "d-ts": None,
-    "switching-ts": None,
-    "glr-ts": lambda t, k: {"rate": Range(1e-4, 0.1)},
-    "adr-ts": None,
-    "active-ptw": lambda t, k: {"split": Choices((0.1, 0.5))},
-    "ts": None,
-    "kl-ucb": lambda t, k: {"c": Choices((0.0,))},
-    "ucb1": None,
-    "predictive-sampling": None,
-}
 
 
 class Alternative(NamedTuple):
@@ -140,16 +110,12 @@ class Tuned(Chosen, Mapping[str, Any]):
         return len(self.parameters)
 
     def __repr__(self) -> str:
-        return f"Tuned({self._titled})"
-
-    @property
-    def _titled(self) -> str:
-        chosen = Candidate.of(self.agent, self.parameters)
-        return f"{chosen.name}: {chosen.settings}"
+        return f"Tuned({str(self).splitlines()[0]})"
 
     def __str__(self) -> str:
         random_play = "" if self.random_play is None else f"; random play {number(self.random_play)}"
-        lines = [self._titled, f"regret {_as_text(self.regret)}{random_play}", self.sureness]
+        chosen = Candidate.of(self.agent, self.parameters)
+        lines = [f"{chosen.name}: {chosen.settings}", f"regret {_as_text(self.regret)}{random_play}", self.sureness]
         if self.formula is not None and self.formula.parameters != self.parameters:
             formula = Candidate.of(self.agent, self.formula.parameters).settings
             label = "" if formula.startswith("its source") else "its source's formula, "
@@ -252,14 +218,13 @@ def tune(
     agent, settings = unpacked(agent)
     if not isinstance(agent, str | type):
         raise TypeError(f"agent must be a name or a class, got {shown(agent)}; an object's parameters are set already")
-    agent_kind = kind(agent)
-    evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
     fixed = {**settings, **(agent_kwargs or {})}
+    check_parameters(f"agent {agent!r}", kind(agent), fixed)
+    evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
     searched = default_space(agent, evaluator.horizon, evaluator.n_arms) if space is None else read_space(agent, space)
     searched = {name: dimension for name, dimension in searched.items() if name not in fixed}
     if not searched:
         raise ValueError(f"all parameters to search are fixed by agent_kwargs: {', '.join(fixed)}; leave one out")
-    check_parameters(f"agent {agent!r}", agent_kind, fixed)
     formula = _formula_of(evaluator, agent, searched, fixed)
     start = [formula] if formula is not None and (space is None or evaluator.random) else []
     middle = {name: dimension.coarse(1)[0] for name, dimension in searched.items()}
@@ -302,7 +267,7 @@ def recommend(
         world: a (T, K) array of means, a file of them, or anything else of this suite that ``simulate`` plays.
         seconds: how long to search, compilation not counted; the result depends on the speed of the machine.
         runs: how many runs may be played instead; the result is then the same on every machine.
-        agents: names of agents; those of ``ns_mab_gym.tuning.tune.ADVISED`` if not given.
+        agents: names of agents; those of ``ns_mab_gym.tuning.search.ADVISED`` if not given.
         reward: the reward law; Bernoulli if neither this nor the world says otherwise.
         env_kwargs: other arguments of the environment.
         seed: from which all seeds are derived.
@@ -323,13 +288,13 @@ def recommend(
     with budget.paused():
         evaluator.warm_up(Candidate.of(name, coarse_grid(space, 0.0)[0][0]) for name, space in spaces.items())
     theory = _theory(evaluator, [name for name in LEARNERS if name in names])
-    look = _first_look(evaluator, budget, spaces)
-    race = Race(evaluator, budget, level=level, tolerance=tolerance, first=look.runs)
+    names, first, share, too_slow = _first_look(evaluator, budget, spaces)
+    race = Race(evaluator, budget, level=level, tolerance=tolerance, first=first)
     steps = {}
-    for name in look.agents:
-        points, steps[name] = coarse_grid(spaces[name], look.share)
+    for name in names:
+        points, steps[name] = coarse_grid(spaces[name], share)
         race.enter([Candidate.of(name, point) for point in points])
-    if theory is not None and theory.agent in look.agents:
+    if theory is not None and theory.agent in names:
         race.enter([theory])
     floor = (1 - RACING) * budget.total
     race.narrow(budget.left - COARSE * (budget.left - floor), keep=3)
@@ -352,7 +317,7 @@ def recommend(
         runner_up=None if second is None else compared.get(second),
         windows={name: compared[each] for name, (each, _) in windows.items()},
         theory=None if theory is None else compared.get(theory),
-        left_out=left_out + look.left_out,
+        left_out=left_out + too_slow,
         knowledge=known if evaluator.random else evaluator.knowledge(),
     )
 
@@ -449,14 +414,6 @@ def _entrants(evaluator: WorldEvaluator, agents: Sequence[str] | None) -> tuple[
     return able, [f"{', '.join(unable)} (not for these rewards)"] if unable else []
 
 
-def advised_space(name: str, horizon: int, n_arms: int) -> Space:
-    """Return the space of an agent that `recommend` searches; an empty one if there is nothing to tune."""
-    described = ADVISED.get(name)
-    if described is not None:
-        return described(horizon, n_arms)
-    return {} if name in UNTUNED else default_space(name, horizon, n_arms)
-
-
 def _theory(evaluator: WorldEvaluator, names: Sequence[str]) -> Candidate | None:
     """Return the first of the paper's samplers with theory's window; from few facts if all means would take long."""
     if evaluator.random or not names:
@@ -468,17 +425,13 @@ def _theory(evaluator: WorldEvaluator, names: Sequence[str]) -> Candidate | None
     return Candidate.of(names[0], {"window": recommended.window})
 
 
-class Look(NamedTuple):
-    """The agents of the first look, the runs of each candidate, the share of each grid, and what is left out."""
+def _first_look(
+    evaluator: WorldEvaluator, budget: Budget, spaces: Mapping[str, Space]
+) -> tuple[list[str], int, float, list[str]]:
+    """Return the agents of the first look, the runs of each candidate, the share of each grid, and what is left out.
 
-    agents: list[str]
-    runs: int
-    share: float
-    left_out: list[str]
-
-
-def _first_look(evaluator: WorldEvaluator, budget: Budget, spaces: Mapping[str, Space]) -> Look:
-    """Return the first affordable look: with fewer runs and thinner grids, then without the slowest agents."""
+    It is the first that is affordable: with fewer runs and thinner grids, then without the slowest agents.
+    """
     price = {name: budget.price(evaluator.seconds(Candidate(name))) for name in spaces}
     agents = list(spaces)
     slow: list[str] = []
@@ -491,18 +444,10 @@ def _first_look(evaluator: WorldEvaluator, budget: Budget, spaces: Mapping[str, 
             total = sum(cost(name, runs, share) for name in agents)
             if total <= FIRST_LOOK * RACING * budget.total or len(agents) == 1:
                 left_out = [f"{', '.join(slow)} (too slow)"] if slow else []
-                return Look(agents, runs, share, left_out + ([f"{1 - share:.0%} of each grid"] if share < 1 else []))
+                return agents, runs, share, left_out + ([f"{1 - share:.0%} of each grid"] if share < 1 else [])
         slowest = max(agents, key=lambda name: cost(name, *LOOKS[-1]))
         agents.remove(slowest)
         slow.append(slowest)
-
-
-def coarse_grid(space: Space, share: float) -> Grid:
-    """Return the product of coarse axes, and the steps of the ranges among them."""
-    full = {
-        name: len(each.values) if isinstance(each, Choices) else POINTS.get(name, 4) for name, each in space.items()
-    }
-    return product_grid(space, {name: max(1, math.ceil(share * count)) for name, count in full.items()})
 
 
 def _halvings(steps: Mapping[str, Mapping[str, float]]) -> int:

@@ -21,7 +21,7 @@ from ns_mab_gym.means import Floats
 from ns_mab_gym.specs import as_env
 from ns_mab_gym.theory.theorems import LEARNERS
 from ns_mab_gym.tuning.race import Candidate
-from ns_mab_gym.tuning.tune import ADVISED, advised_space, coarse_grid
+from ns_mab_gym.tuning.search import ADVISED, advised_space, coarse_grid
 
 CHOOSING, JUDGING = 1_001, 2_002  # seeds of the runs that choose and that judge; `tune` and `recommend` take 0
 RUNS, SECONDS = 200, 20.0

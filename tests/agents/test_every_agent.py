@@ -157,7 +157,7 @@ def test_an_agent_equals_itself_alone_and_takes_parameters_by_name(name, example
 
 # forget: the state of an agent after it forgot one arm, or all.
 
-FORGETFUL = [name for name in HOUSE if RULES[type(example_agent(name).state)].forget is not None]
+FORGETFUL = [name for name in HOUSE if "forget" in RULES[type(example_agent(name).state)]]
 # Their memory is about the race between arms: to forget one arm is to start over.
 RACES = {"rexp3", "ser4", "exp3", "exp3s"}
 every_forgetful_agent = pytest.mark.parametrize("name", FORGETFUL)

@@ -93,12 +93,12 @@ def test_a_rule_that_is_compiled_already_cannot_be_changed():
     rule(ChangedState, act_fixed, observe_nothing)  # the same is no change
     with pytest.raises(ValueError, match=r"the rule of ChangedState is compiled already; .* define the class"):
         rule(ChangedState, act_changed, observe_nothing)
-    assert RULES[ChangedState].act is act_fixed
+    assert RULES[ChangedState]["act"] is act_fixed
 
 
 def test_a_changed_rule_has_a_loop_of_its_own(monkeypatch):
     first = loop_for((FixedState,), "fixed")
-    monkeypatch.setitem(RULES, FixedState, RULES[FixedState]._replace(act=act_changed))
+    monkeypatch.setitem(RULES, FixedState, RULES[FixedState] | {"act": act_changed})
     assert loop_for((FixedState,), "fixed").py_func.__name__ != first.py_func.__name__
 
 

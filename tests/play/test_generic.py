@@ -22,7 +22,7 @@ from interpreted_runs import assert_equal_runs, assert_same_runs
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, rewards, theory, worlds
 from ns_mab_gym.envs import NSBanditEnv
-from ns_mab_gym.parallel import Caught, Done, Error, Failed
+from ns_mab_gym.parallel import Done, Error, Failed
 from ns_mab_gym.play import simulate as generic
 from ns_mab_gym.play.simulate import Pairing, Round, processes
 from ns_mab_gym.runs import seed_pair
@@ -288,7 +288,7 @@ def test_the_seconds_and_parameters_of_runs_played_elsewhere_are_those_sent(stan
 
 @pytest.mark.usefixtures("eager")
 def test_a_warning_of_another_process_obeys_the_filters_of_this_one(stand_in):
-    caught = Caught("division by zero", RuntimeWarning, "theirs.py", 3)
+    caught = ("division by zero", RuntimeWarning, "theirs.py", 3)
     stand_in(lambda run, runs, _: (runs, [caught] if run else []))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -95,18 +95,18 @@ class Priced(WorldEvaluator):
 @pytest.mark.parametrize(("price", "look"), [(1e-4, (4, 1.0)), (0.4, (2, 0.5))])
 def test_the_first_look_keeps_within_its_share_of_the_budget(price, look):
     spaces = {name: subject.advised_space(name, 10_000, 5) for name in AGENTS}
-    chosen = subject._first_look(Priced(dict.fromkeys(AGENTS, price)), Budget(30.0), spaces)
-    assert (chosen.runs, chosen.share) == look
-    candidates = sum(len(subject.coarse_grid(spaces[name], chosen.share)[0]) for name in chosen.agents)
-    assert candidates * chosen.runs * price <= subject.FIRST_LOOK * subject.RACING * 30
-    assert bool(chosen.left_out) == (chosen.share < 1)
+    names, runs, share, left_out = subject._first_look(Priced(dict.fromkeys(AGENTS, price)), Budget(30.0), spaces)
+    assert (runs, share) == look
+    candidates = sum(len(subject.coarse_grid(spaces[name], share)[0]) for name in names)
+    assert candidates * runs * price <= subject.FIRST_LOOK * subject.RACING * 30
+    assert bool(left_out) == (share < 1)
 
 
 def test_what_is_too_slow_is_not_tried_and_said():
     spaces = {name: subject.advised_space(name, 10_000, 5) for name in AGENTS}
-    chosen = subject._first_look(Priced({"beta-swts": 50.0, "sw-ucb": 0.01, "ts": 0.01}), Budget(20.0), spaces)
-    assert chosen.agents == ["sw-ucb", "ts"]
-    assert "beta-swts (too slow)" in chosen.left_out
+    priced = Priced({"beta-swts": 50.0, "sw-ucb": 0.01, "ts": 0.01})
+    names, *_, left_out = subject._first_look(priced, Budget(20.0), spaces)
+    assert (names, left_out[0]) == (["sw-ucb", "ts"], "beta-swts (too slow)")
 
 
 def test_theory_gives_a_window_from_few_facts_where_the_matrix_is_large(monkeypatch):

@@ -7,11 +7,14 @@ import pytest
 
 from ns_mab_gym import agents
 from ns_mab_gym.tuning.search import (
+    ADVISED,
     MOST_POINTS,
     SPACES,
     UNTUNED,
     Choices,
     Range,
+    advised_space,
+    coarse_grid,
     default_space,
     grid,
     grid_points,
@@ -19,7 +22,6 @@ from ns_mab_gym.tuning.search import (
     neighbours,
     read_space,
 )
-from ns_mab_gym.tuning.tune import ADVISED, advised_space, coarse_grid
 
 
 def corners(space):
