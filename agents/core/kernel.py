@@ -14,9 +14,9 @@ may hold other states: the functions of a detector call ``act(state.inner, mask,
 module.
 
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
-last bit); no division by zero; :func:`floor_within` where a float becomes an integer; helpers are marked with
-:data:`helper`, in hot places with :data:`inlined`, and with :data:`allocating` if they make arrays, of which they return
-none. Nothing else in the agents of this suite may make any: their loop is compiled without the counting of references
+last bit); no division by zero; :func:`floor_within` where a float becomes an integer. Helpers are marked with
+:data:`helper`, in hot places with :data:`inlined`, and with :data:`allocating` if they make arrays, none of which they
+return. Nothing else in the agents of this suite may make any: their loop is compiled without the counting of references
 to arrays, which would take most of its time.
 
 >>> from typing import NamedTuple
