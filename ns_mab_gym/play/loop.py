@@ -256,7 +256,8 @@ def without_counting(function: FunctionType) -> Any:
     Whoever calls it holds all arrays meanwhile, so that nothing need be counted, which would take more than half of the
     time. Code that is compiled in this way can make no arrays: numba refuses it.
     """
-    inner = njit(nogil=True, _nrt=False, **LEAN)(function)
+    options: Any = {**LEAN, "nogil": True, "_nrt": False}
+    inner: Any = njit(**options)(function)
 
     def loop(*arguments: Any) -> Any:
         return inner(*arguments)
