@@ -83,8 +83,7 @@ def as_env(given: Any, kwargs: Mapping[str, Any] | None = None) -> gym.Env[Any, 
         if "world" in kwargs:
             raise TypeError(f"{shown(env)} is a world already; leave out world={shown(kwargs['world'])}")
         if not isinstance(env, World):
-            found: type[World] = env if isinstance(env, type) else worlds.kind(env)
-            env = worlds.make(env, **{key: kwargs.pop(key) for key in found.parameters() if key in kwargs})
+            env = worlds.make(env, **{key: kwargs.pop(key) for key in worlds.kind(env).parameters() if key in kwargs})
         return gym.make("NSBandit-v0", world=env, **kwargs)
     if not isinstance(env, str):
         raise TypeError(f"env must be {WORLD}; got {shown(env)}")
@@ -277,7 +276,7 @@ class Spec:
     @cached_property
     def bare(self) -> Self:
         """The same name with the same parameters, and nothing else: what is played, whatever it is called."""
-        return self if self.given is not None else type(self)(self.name, self.parameters)
+        return self if self.given is not None else type(self)(self.name, tuple(self.kwargs.items()))
 
     @property
     def kwargs(self) -> dict[str, Any]:
@@ -292,7 +291,7 @@ class Spec:
     @property
     def text(self) -> str:
         """The spec as it is written on the command line, without its label."""
-        return write_text(self.name, self.parameters)
+        return write_text(self.name, sorted(self.kwargs.items()))
 
     @property
     def name_in_group(self) -> str:
@@ -356,11 +355,6 @@ class AgentSpec(Spec):
                 f"pass --trust-models to the command if you trust the author of the model"
             )
 
-    @cached_property
-    def bare(self) -> Self:
-        """The same name with the same parameters, and nothing else: what is played, whatever it is called."""
-        return self if self.given is not None else type(self)(self.name, self.parameters, blind=self.blind)
-
     def as_blind(self, parameters: Mapping[str, Any]) -> AgentSpec:
         """Return the same agent with these parameters, told T and K alone."""
         return AgentSpec(self.name, tuple(parameters.items()), f"{self.label}{BLIND}", blind=True)
@@ -374,11 +368,6 @@ class AgentSpec(Spec):
     def kwargs(self) -> dict[str, Any]:
         """The parameters as keyword arguments, ``blind`` among them if it is."""
         return {**({"blind": True} if self.blind else {}), **dict(self.parameters)}
-
-    @property
-    def text(self) -> str:
-        """The agent as it is written on the command line, without its label."""
-        return write_text(self.name, sorted(self.kwargs.items()))
 
 
 @dataclass(frozen=True)
@@ -610,12 +599,11 @@ def _agent_specs(label: str, given: Any, blind: bool) -> Iterator[tuple[str, Age
         agent, parameters = given.agent, {**given.fixed, given.parameter: Values(given.values)}
     else:
         agent, parameters = _unpacked(given)
+    _check_agent(agent, parameters)
     if any(isinstance(value, Values) for value in parameters.values()):
-        _check_agent(agent, parameters)
         for spec in swept_agents(agent, parameters, label, least=1):
             yield "", replace(spec, label="", blind=blind or spec.blind), spec.kwargs
         return
-    _check_agent(agent, parameters)
     if not isinstance(agent, str | type):
         own = getattr(agent, "parameters", {})
         yield label, AgentSpec(_short(agent), given=Given(agent, {})), dict(own) if isinstance(own, Mapping) else {}

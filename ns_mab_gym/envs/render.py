@@ -42,8 +42,11 @@ def arm_in_words(arm: int) -> str:
     return f"arm {arm + 1} (action {arm})"
 
 
-def ansi_line(t: int, arm: int, reward: float, mu: Floats, best: int, regret: float, total: float) -> str:
-    """One round in one line."""
+def ansi_line(env: Any, t: int, played: tuple[int, float, int, float] | None, mu: Floats, total: float) -> str:
+    """The round just played in one line: its arm, reward, best arm and regret; if none is yet, the world."""
+    if played is None:
+        return f"round {t:,} of {env.world.horizon:,}: world {env.world.name!r}, {env.world.n_arms} arms, {env.law!r}"
+    arm, reward, best, regret = played
     return (
         f"round {t:,}: {arm_in_words(arm)}, mean {mu[arm]:.3f}, gave {reward:g}; "
         f"best was {arm_in_words(best)}, mean {mu[best]:.3f}; regret {regret:.3f}, {total:,.1f} so far"

@@ -284,15 +284,8 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
             raise ResetNeeded("nothing to render: call reset() first")
         if self.render_mode == "rgb_array":
             return tuple(draw_frame(history) for history in self._histories.values())
-        return tuple(self._line(i, t) for i, t in enumerate(self._t.tolist()))
-
-    def _line(self, i: int, t: int) -> str:
-        played = self._last[i]
-        if played is None:
-            world = f"world {self.world.name!r}, {self.world.n_arms} arms, {self.law!r}"
-            return f"round {t:,} of {self.world.horizon:,}: {world}"
-        arm, reward, best, regret = played
-        return ansi_line(t, arm, reward, self._buffer.instances[i][t - 1], best, regret, self._total_regret[i])
+        each = zip(self._t.tolist(), self._last, self._buffer.instances, self._total_regret, strict=True)
+        return tuple(ansi_line(self, t, played, means[t - 1], total) for t, played, means, total in each)
 
 
 def _masked(infos: dict[str, Any], envs: Mask) -> dict[str, Any]:
