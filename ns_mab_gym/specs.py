@@ -117,13 +117,13 @@ def as_agent(given: Any, kwargs: Mapping[str, Any] | None = None) -> tuple[Any, 
     check_single(given, kwargs)
     if not isinstance(agent, str):
         check_plays(agent)
-    if not isinstance(agent, str) or agent not in MODELS:
-        return agent, kwargs
-    path, allowed = MODELS[agent]
-    known_parameters(f"agent {agent!r}", kwargs, allowed)
-    if "path" not in kwargs:
-        raise ValueError(f"agent {agent!r} needs path=, the file of a saved model, such as {agent}:path=ppo.zip")
-    return load_path(path)(**kwargs), {}
+    elif agent in MODELS:
+        path, allowed = MODELS[agent]
+        known_parameters(f"agent {agent!r}", kwargs, allowed)
+        if "path" not in kwargs:
+            raise ValueError(f"agent {agent!r} needs path=, the file of a saved model, such as {agent}:path=ppo.zip")
+        return load_path(path)(**kwargs), {}
+    return agent, kwargs
 
 
 def check_plays(agent: Any) -> None:
@@ -619,15 +619,12 @@ def _agent_specs(label: str, given: Any, blind: bool) -> Iterator[tuple[str, Age
 
 def _check_agent(agent: Any, parameters: Mapping[str, Any]) -> None:
     """Raise an error for a name that nobody has, a class that is no agent, or a parameter that it does not take."""
-    if isinstance(agent, str) and agent in MODELS:
-        return
     if not isinstance(agent, str):
         check_plays(agent)
-    if not isinstance(agent, str | type):
-        if parameters:
-            raise TypeError(f"parameters go with a name or a class; set those of {shown(agent)} when it is made")
-        return
-    check_parameters(f"agent {_short(agent)!r}", kind(agent), parameters)
+    if isinstance(agent, type) or (isinstance(agent, str) and agent not in MODELS):
+        check_parameters(f"agent {_short(agent)!r}", kind(agent), parameters)
+    elif parameters and not isinstance(agent, str):
+        raise TypeError(f"parameters go with a name or a class; set those of {shown(agent)} when it is made")
 
 
 def _each(given: Any, is_one: Callable[[Any], bool], what: str, allowed: str) -> Iterator[tuple[str, Any]]:

@@ -57,7 +57,6 @@ class EpisodeHistory:
     """The part of an episode that a picture shows."""
 
     def __init__(self, means: Floats) -> None:
-        """An empty history of an episode with these means."""
         self.means, self.rounds = means, 0  # (T, K); rounds played
         self.arms = np.zeros(len(means), np.int64)  # (T,)
         self.regret = np.zeros(len(means) + 1)  # (T + 1,) cumulative, from 0 before the first round on
@@ -77,10 +76,8 @@ class EpisodeHistory:
     def colours(self, first: int) -> dict[int, Colour]:
         """The arms of the legend: all if they are few, else the best, the one just played and the most played ones.
 
-        The colours are all different; an arm keeps its own unless another one has taken it.
-
-        Args:
-            first: the first round that is shown.
+        Pulls count from the ``first`` round that is shown. The colours are all different; an arm keeps its own unless
+        another one has taken it.
         """
         arm, best, _ = self.last_round()
         pulls = np.bincount(self.arms[first - 1 : self.rounds], minlength=self.means.shape[1])

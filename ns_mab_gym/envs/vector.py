@@ -372,14 +372,7 @@ class PrefetchBuffer:
 
     A bandit's luck comes from a stream of its own, one draw per round, so that it does not matter how far ahead it is
     drawn. Bandits may be in different rounds of their episodes. Where all play one instance, means are looked up;
-    otherwise those of the next rounds are copied side by side.
-
-    Args:
-        n_envs: N.
-        n_arms: K.
-        horizon: T.
-        law: their reward law.
-        random: whether each bandit has an instance of its own.
+    otherwise, as in a world that is ``random``, those of the next rounds are copied side by side.
 
     Attributes:
         instances: N matrices (T, K); N references to the same one if all share it.
@@ -506,9 +499,6 @@ class EnvSeeds:
     The single environment has a generator that spawns two children in each episode: one for the means, one for luck.
     The children follow from the seed and their number alone, so that no generator is made for them until it is asked
     for.
-
-    Args:
-        n_envs: N.
 
     Attributes:
         seeds: the N seeds; none before the first reset.
