@@ -186,15 +186,11 @@ class Settings(dict[str, Any]):
 def frozen(owner: str, place: str, value: Any) -> Any:
     """Return the value of a parameter with tuples for lists and :class:`Settings` for tables.
 
-    Raises an error that names the place if the value cannot be written down: an object, a date, not a number.
+    Raises an error if the value cannot be written down: an object, a date, not a number. It names the owner and the
+    place, which is the parameter, or where in it the value is, such as ``mu[2]``, counted from 1.
 
     >>> frozen("beta-swts", "mu", [0.1, {"name": "beta"}])
     (0.1, {'name': 'beta'})
-
-    Args:
-        owner: whose parameter it is.
-        place: the parameter, or where in it the value is, such as ``mu[2]``, counted from 1.
-        value: what was given.
     """
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and math.isnan(value):

@@ -390,13 +390,9 @@ class PrefetchBuffer:
         self._mu, self._best = np.zeros((0, *self._shape)), np.zeros((0, n_envs), np.int64)
 
     def begin(self, envs: Ints, instances: Iterator[Floats], luck: Iterator[np.random.Generator], rounds: Ints) -> None:
-        """Begin episodes in some bandits, or in all.
+        """Begin episodes in these bandits, in ascending order, with an instance and a generator of luck for each.
 
-        Args:
-            envs: these bandits, in ascending order.
-            instances: of each of them.
-            luck: the generator of each of them.
-            rounds: (N,) rounds that lie behind each of the N bandits, these and the others.
+        The (N,) rounds lie behind each of the N bandits, these and the others.
         """
         whole = len(envs) == len(rounds)
         for i, generator, behind in zip(envs.tolist(), luck, rounds[envs].tolist(), strict=True):
@@ -423,8 +419,7 @@ class PrefetchBuffer:
     def step(self, rounds: Ints) -> tuple[Floats, Ints, Floats]:
         """The (N, K) means, the (N,) best arms and the (N,) luck of the coming round of each bandit.
 
-        Args:
-            rounds: (N,) rounds that lie behind each; what is returned where an episode is over has no meaning.
+        The (N,) rounds lie behind each; what is returned where an episode is over has no meaning.
         """
         if self._row == self._rows:
             self._row = 0
