@@ -46,7 +46,6 @@ from .worlds import world as worlds
 from .worlds.world import World
 
 S = TypeVar("S", bound="Spec")
-Number = int | float
 
 # name of a kind of saved models: the function that loads one, and the parameters that it takes.
 MODELS = {"sb3": ("ns_mab_gym.rl.agent:SB3Agent.load", ("path", "algo", "deterministic", "name", "trust"))}
@@ -471,7 +470,7 @@ def sweep(agent: Any, /, **parameters: Any) -> Sweep:
     return Sweep(agent, parameter, tuple(sorted(dict.fromkeys(values))), fixed)
 
 
-def geomspace(first: float, last: float, count: int) -> list[Number]:
+def geomspace(first: float, last: float, count: int) -> list[int | float]:
     """Return numbers from the first to the last, each about as many times the one before; integers between integers.
 
     Integers that would be equal after rounding are given once.
