@@ -133,7 +133,7 @@ class SB3Agent:
         _write(Path(path), ".zip", content.getvalue())
 
     def export(self, path: str | Path) -> None:
-        """Write the weights and a description of the policy, enough to play, as ``.pt``; :meth:`load` needs no trust."""
+        """Write the weights and a description of the policy, enough to play, as ``.pt``: it is loaded without trust."""
         _write(Path(path), ".pt", export_policy(self.model, self.recipe))
 
     @classmethod
