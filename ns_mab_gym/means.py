@@ -53,12 +53,7 @@ def as_means(means: npt.ArrayLike, source: str = "means") -> Floats:
 
 
 def as_floats(values: npt.ArrayLike, source: str) -> Floats:
-    """The given numbers as float64, without a copy where they are that already, if floats can hold them.
-
-    Args:
-        values: an array, or what NumPy makes one of.
-        source: what error messages call it.
-    """
+    """The given numbers as float64, without a copy where they are that already; an error if floats cannot hold them."""
     if np.ma.is_masked(values):
         raise BadMeansError(f"{source} has masked entries; fill or drop such rounds")
     try:

@@ -46,7 +46,6 @@ from .worlds import world as worlds
 from .worlds.world import World
 
 S = TypeVar("S", bound="Spec")
-Number = int | float
 
 # name of a kind of saved models: the function that loads one, and the parameters that it takes.
 MODELS = {"sb3": ("ns_mab_gym.rl.agent:SB3Agent.load", ("path", "algo", "deterministic", "name", "trust"))}
@@ -83,8 +82,7 @@ def as_env(given: Any, kwargs: Mapping[str, Any] | None = None) -> gym.Env[Any, 
         if "world" in kwargs:
             raise TypeError(f"{shown(env)} is a world already; leave out world={shown(kwargs['world'])}")
         if not isinstance(env, World):
-            found: type[World] = env if isinstance(env, type) else worlds.kind(env)
-            env = worlds.make(env, **{key: kwargs.pop(key) for key in found.parameters() if key in kwargs})
+            env = worlds.make(env, **{key: kwargs.pop(key) for key in worlds.kind(env).parameters() if key in kwargs})
         return gym.make("NSBandit-v0", world=env, **kwargs)
     if not isinstance(env, str):
         raise TypeError(f"env must be {WORLD}; got {shown(env)}")
@@ -118,13 +116,13 @@ def as_agent(given: Any, kwargs: Mapping[str, Any] | None = None) -> tuple[Any, 
     check_single(given, kwargs)
     if not isinstance(agent, str):
         check_plays(agent)
-    if not isinstance(agent, str) or agent not in MODELS:
-        return agent, kwargs
-    path, allowed = MODELS[agent]
-    known_parameters(f"agent {agent!r}", kwargs, allowed)
-    if "path" not in kwargs:
-        raise ValueError(f"agent {agent!r} needs path=, the file of a saved model, such as {agent}:path=ppo.zip")
-    return load_path(path)(**kwargs), {}
+    elif agent in MODELS:
+        path, allowed = MODELS[agent]
+        known_parameters(f"agent {agent!r}", kwargs, allowed)
+        if "path" not in kwargs:
+            raise ValueError(f"agent {agent!r} needs path=, the file of a saved model, such as {agent}:path=ppo.zip")
+        return load_path(path)(**kwargs), {}
+    return agent, kwargs
 
 
 def check_plays(agent: Any) -> None:
@@ -187,15 +185,11 @@ class Settings(dict[str, Any]):
 def frozen(owner: str, place: str, value: Any) -> Any:
     """Return the value of a parameter with tuples for lists and :class:`Settings` for tables.
 
-    Raises an error that names the place if the value cannot be written down: an object, a date, not a number.
+    Raises an error if the value cannot be written down: an object, a date, not a number. It names the owner and the
+    place, which is the parameter, or where in it the value is, such as ``mu[2]``, counted from 1.
 
     >>> frozen("beta-swts", "mu", [0.1, {"name": "beta"}])
     (0.1, {'name': 'beta'})
-
-    Args:
-        owner: whose parameter it is.
-        place: the parameter, or where in it the value is, such as ``mu[2]``, counted from 1.
-        value: what was given.
     """
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and math.isnan(value):
@@ -277,7 +271,7 @@ class Spec:
     @cached_property
     def bare(self) -> Self:
         """The same name with the same parameters, and nothing else: what is played, whatever it is called."""
-        return self if self.given is not None else type(self)(self.name, self.parameters)
+        return self if self.given is not None else type(self)(self.name, tuple(self.kwargs.items()))
 
     @property
     def kwargs(self) -> dict[str, Any]:
@@ -292,7 +286,7 @@ class Spec:
     @property
     def text(self) -> str:
         """The spec as it is written on the command line, without its label."""
-        return write_text(self.name, self.parameters)
+        return write_text(self.name, sorted(self.kwargs.items()))
 
     @property
     def name_in_group(self) -> str:
@@ -356,11 +350,6 @@ class AgentSpec(Spec):
                 f"pass --trust-models to the command if you trust the author of the model"
             )
 
-    @cached_property
-    def bare(self) -> Self:
-        """The same name with the same parameters, and nothing else: what is played, whatever it is called."""
-        return self if self.given is not None else type(self)(self.name, self.parameters, blind=self.blind)
-
     def as_blind(self, parameters: Mapping[str, Any]) -> AgentSpec:
         """Return the same agent with these parameters, told T and K alone."""
         return AgentSpec(self.name, tuple(parameters.items()), f"{self.label}{BLIND}", blind=True)
@@ -374,11 +363,6 @@ class AgentSpec(Spec):
     def kwargs(self) -> dict[str, Any]:
         """The parameters as keyword arguments, ``blind`` among them if it is."""
         return {**({"blind": True} if self.blind else {}), **dict(self.parameters)}
-
-    @property
-    def text(self) -> str:
-        """The agent as it is written on the command line, without its label."""
-        return write_text(self.name, sorted(self.kwargs.items()))
 
 
 @dataclass(frozen=True)
@@ -486,7 +470,7 @@ def sweep(agent: Any, /, **parameters: Any) -> Sweep:
     return Sweep(agent, parameter, tuple(sorted(dict.fromkeys(values))), fixed)
 
 
-def geomspace(first: float, last: float, count: int) -> list[Number]:
+def geomspace(first: float, last: float, count: int) -> list[int | float]:
     """Return numbers from the first to the last, each about as many times the one before; integers between integers.
 
     Integers that would be equal after rounding are given once.
@@ -610,12 +594,11 @@ def _agent_specs(label: str, given: Any, blind: bool) -> Iterator[tuple[str, Age
         agent, parameters = given.agent, {**given.fixed, given.parameter: Values(given.values)}
     else:
         agent, parameters = _unpacked(given)
+    _check_agent(agent, parameters)
     if any(isinstance(value, Values) for value in parameters.values()):
-        _check_agent(agent, parameters)
         for spec in swept_agents(agent, parameters, label, least=1):
             yield "", replace(spec, label="", blind=blind or spec.blind), spec.kwargs
         return
-    _check_agent(agent, parameters)
     if not isinstance(agent, str | type):
         own = getattr(agent, "parameters", {})
         yield label, AgentSpec(_short(agent), given=Given(agent, {})), dict(own) if isinstance(own, Mapping) else {}
@@ -631,15 +614,12 @@ def _agent_specs(label: str, given: Any, blind: bool) -> Iterator[tuple[str, Age
 
 def _check_agent(agent: Any, parameters: Mapping[str, Any]) -> None:
     """Raise an error for a name that nobody has, a class that is no agent, or a parameter that it does not take."""
-    if isinstance(agent, str) and agent in MODELS:
-        return
     if not isinstance(agent, str):
         check_plays(agent)
-    if not isinstance(agent, str | type):
-        if parameters:
-            raise TypeError(f"parameters go with a name or a class; set those of {shown(agent)} when it is made")
-        return
-    check_parameters(f"agent {_short(agent)!r}", kind(agent), parameters)
+    if isinstance(agent, type) or (isinstance(agent, str) and agent not in MODELS):
+        check_parameters(f"agent {_short(agent)!r}", kind(agent), parameters)
+    elif parameters and not isinstance(agent, str):
+        raise TypeError(f"parameters go with a name or a class; set those of {shown(agent)} when it is made")
 
 
 def _each(given: Any, is_one: Callable[[Any], bool], what: str, allowed: str) -> Iterator[tuple[str, Any]]:

@@ -175,12 +175,7 @@ def plot(arguments: Sequence[str] | None = None, command: str = "plot") -> int:
 
 
 def means_of(text: str, seed: int) -> tuple[str, Floats, list[str] | None]:
-    """Return a name for files, the means of an instance, and the arms' names where a file has them.
-
-    Args:
-        text: an id, a world's name, or a file of means, and optionally parameter=value,… after a colon.
-        seed: the seed of the instance, if the world is random.
-    """
+    """Return a name for files, the means of the instance of this seed, and the arms' names where a file has them."""
     from ..studies.study import header_of
 
     world = WorldSpec.read(text).with_files()

@@ -211,8 +211,5 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             raise ResetNeeded("nothing to render: call reset() first")
         if self._history is not None:
             return draw_frame(self._history)
-        if self._t == 0:
-            world = f"world {self.world.name!r}, {self.world.n_arms} arms, {self.law!r}"
-            return f"round 0 of {self.world.horizon:,}: {world}"
-        arm, reward, best, regret = self._last
-        return ansi_line(self._t, arm, reward, self.means[self._t - 1], best, regret, self._total_regret)
+        played = self._last if self._t > 0 else None
+        return ansi_line(self, self._t, played, self.means[self._t - 1], self._total_regret)

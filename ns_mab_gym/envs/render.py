@@ -42,8 +42,11 @@ def arm_in_words(arm: int) -> str:
     return f"arm {arm + 1} (action {arm})"
 
 
-def ansi_line(t: int, arm: int, reward: float, mu: Floats, best: int, regret: float, total: float) -> str:
-    """One round in one line."""
+def ansi_line(env: Any, t: int, played: tuple[int, float, int, float] | None, mu: Floats, total: float) -> str:
+    """The round just played in one line: its arm, reward, best arm and regret; if none is yet, the world."""
+    if played is None:
+        return f"round {t:,} of {env.world.horizon:,}: world {env.world.name!r}, {env.world.n_arms} arms, {env.law!r}"
+    arm, reward, best, regret = played
     return (
         f"round {t:,}: {arm_in_words(arm)}, mean {mu[arm]:.3f}, gave {reward:g}; "
         f"best was {arm_in_words(best)}, mean {mu[best]:.3f}; regret {regret:.3f}, {total:,.1f} so far"
@@ -54,7 +57,6 @@ class EpisodeHistory:
     """The part of an episode that a picture shows."""
 
     def __init__(self, means: Floats) -> None:
-        """An empty history of an episode with these means."""
         self.means, self.rounds = means, 0  # (T, K); rounds played
         self.arms = np.zeros(len(means), np.int64)  # (T,)
         self.regret = np.zeros(len(means) + 1)  # (T + 1,) cumulative, from 0 before the first round on
@@ -74,10 +76,8 @@ class EpisodeHistory:
     def colours(self, first: int) -> dict[int, Colour]:
         """The arms of the legend: all if they are few, else the best, the one just played and the most played ones.
 
-        The colours are all different; an arm keeps its own unless another one has taken it.
-
-        Args:
-            first: the first round that is shown.
+        Pulls count from the ``first`` round that is shown. The colours are all different; an arm keeps its own unless
+        another one has taken it.
         """
         arm, best, _ = self.last_round()
         pulls = np.bincount(self.arms[first - 1 : self.rounds], minlength=self.means.shape[1])

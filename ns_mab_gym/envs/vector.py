@@ -284,15 +284,8 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
             raise ResetNeeded("nothing to render: call reset() first")
         if self.render_mode == "rgb_array":
             return tuple(draw_frame(history) for history in self._histories.values())
-        return tuple(self._line(i, t) for i, t in enumerate(self._t.tolist()))
-
-    def _line(self, i: int, t: int) -> str:
-        played = self._last[i]
-        if played is None:
-            world = f"world {self.world.name!r}, {self.world.n_arms} arms, {self.law!r}"
-            return f"round {t:,} of {self.world.horizon:,}: {world}"
-        arm, reward, best, regret = played
-        return ansi_line(t, arm, reward, self._buffer.instances[i][t - 1], best, regret, self._total_regret[i])
+        each = zip(self._t.tolist(), self._last, self._buffer.instances, self._total_regret, strict=True)
+        return tuple(ansi_line(self, t, played, means[t - 1], total) for t, played, means, total in each)
 
 
 def _masked(infos: dict[str, Any], envs: Mask) -> dict[str, Any]:
@@ -379,14 +372,7 @@ class PrefetchBuffer:
 
     A bandit's luck comes from a stream of its own, one draw per round, so that it does not matter how far ahead it is
     drawn. Bandits may be in different rounds of their episodes. Where all play one instance, means are looked up;
-    otherwise those of the next rounds are copied side by side.
-
-    Args:
-        n_envs: N.
-        n_arms: K.
-        horizon: T.
-        law: their reward law.
-        random: whether each bandit has an instance of its own.
+    otherwise, as in a world that is ``random``, those of the next rounds are copied side by side.
 
     Attributes:
         instances: N matrices (T, K); N references to the same one if all share it.
@@ -404,13 +390,9 @@ class PrefetchBuffer:
         self._mu, self._best = np.zeros((0, *self._shape)), np.zeros((0, n_envs), np.int64)
 
     def begin(self, envs: Ints, instances: Iterator[Floats], luck: Iterator[np.random.Generator], rounds: Ints) -> None:
-        """Begin episodes in some bandits, or in all.
+        """Begin episodes in these bandits, in ascending order, with an instance and a generator of luck for each.
 
-        Args:
-            envs: these bandits, in ascending order.
-            instances: of each of them.
-            luck: the generator of each of them.
-            rounds: (N,) rounds that lie behind each of the N bandits, these and the others.
+        The (N,) rounds lie behind each of the N bandits, these and the others.
         """
         whole = len(envs) == len(rounds)
         for i, generator, behind in zip(envs.tolist(), luck, rounds[envs].tolist(), strict=True):
@@ -437,8 +419,7 @@ class PrefetchBuffer:
     def step(self, rounds: Ints) -> tuple[Floats, Ints, Floats]:
         """The (N, K) means, the (N,) best arms and the (N,) luck of the coming round of each bandit.
 
-        Args:
-            rounds: (N,) rounds that lie behind each; what is returned where an episode is over has no meaning.
+        The (N,) rounds lie behind each; what is returned where an episode is over has no meaning.
         """
         if self._row == self._rows:
             self._row = 0
@@ -513,9 +494,6 @@ class EnvSeeds:
     The single environment has a generator that spawns two children in each episode: one for the means, one for luck.
     The children follow from the seed and their number alone, so that no generator is made for them until it is asked
     for.
-
-    Args:
-        n_envs: N.
 
     Attributes:
         seeds: the N seeds; none before the first reset.

@@ -133,11 +133,7 @@ class SB3Agent:
         _write(Path(path), ".zip", content.getvalue())
 
     def export(self, path: str | Path) -> None:
-        """Write the weights and a description of the policy, enough to play: :meth:`load` reads them without trust.
-
-        Args:
-            path: the file; the ending is ``.pt``.
-        """
+        """Write the weights and a description of the policy, enough to play, as ``.pt``: it is loaded without trust."""
         _write(Path(path), ".pt", export_policy(self.model, self.recipe))
 
     @classmethod
@@ -287,12 +283,9 @@ def _trained_recipe(model: Any) -> Recipe:
 
 
 def _learnable(model: Any, env: Any, recipe: Recipe) -> Any:
-    """Return an environment in the form in which a model can learn on it; raises an error if it does not fit.
+    """Return an environment, with what it lacks of the recipe, as a model can learn on it; an error if it does not fit.
 
-    Args:
-        model: the model.
-        env: a single environment or a vector one, of Gymnasium or of Stable-Baselines3.
-        recipe: how the observations of the model are made; what the environment lacks of it is added.
+    It may be a single environment or a vector one, of Gymnasium or of Stable-Baselines3.
     """
     if isinstance(env, gym.vector.VectorEnv):
         for name, arguments in missing(recipe, layers_of(env)) or []:
@@ -327,13 +320,7 @@ def _write(path: Path, ending: str, content: bytes) -> None:
 
 
 class ExportedModel:
-    """A policy that was built from its export; it plays as the model that was exported.
-
-    Args:
-        algo: a name in :func:`ns_mab_gym.rl.algorithms`.
-        policy: the policy.
-        recipe: how its observations are made.
-    """
+    """A policy of the named algorithm, built from its export, and its recipe; it plays as the exported model did."""
 
     def __init__(self, algo: str, policy: Any, recipe: Recipe) -> None:
         self.algo, self.policy, self.recipe = algo, policy, recipe
@@ -341,17 +328,11 @@ class ExportedModel:
 
     def predict(self, observation: Any, **given: Any) -> tuple[Any, Any]:
         """Return the arm, and the hidden state of a recurrent policy."""
-        arm, state = self.policy.predict(observation, **given)
-        return arm, state
+        return self.policy.predict(observation, **given)  # type: ignore[no-any-return]
 
 
 def export_policy(model: Any, recipe: Recipe) -> bytes:
-    """Return the content of a file that holds a model's policy; raises a ValueError if it is not a standard one.
-
-    Args:
-        model: a trained model, or an :class:`ExportedModel`.
-        recipe: how its observations are made.
-    """
+    """Return the content of a file that holds a policy and its recipe; raises a ValueError if it is not standard."""
     described = {
         "kind": EXPORT, "algorithm": name_of(model), "arms": int(model.action_space.n), "recipe": recipe,
         "arguments": _arguments(model),
@@ -401,12 +382,7 @@ def _policies(algo: str) -> list[Any]:
 
 
 def read_export(content: bytes, path: str) -> ExportedModel:
-    """Return the model of an export; raises a ValueError that says what is wrong with it.
-
-    Args:
-        content: the bytes of the file.
-        path: where the file is, for messages.
-    """
+    """Return the model of an export; raises a ValueError that names the path and what is wrong with the content."""
     try:
         read = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         return _built(read["description"], read["low"].numpy(), read["high"].numpy(), read["weights"])

@@ -107,14 +107,10 @@ class Hyperparameters(NamedTuple):
 
 
 def hyperparameters(algo: str, given: Mapping[str, Any]) -> Hyperparameters:
-    """Return the settings of an algorithm, with the given ones in place of the usual ones; all are checked.
+    """Return the settings of an algorithm, with the given :func:`changeable` ones in place of the usual ones, checked.
 
     >>> hyperparameters("ppo", {"n_steps": 64, "net_arch": [32, 32]}).arguments["policy_kwargs"]
     {'net_arch': [32, 32]}
-
-    Args:
-        algo: a name in ``SETTINGS``.
-        given: by name, see :func:`changeable`.
     """
     usual, allowed = SETTINGS[choice("algorithm", algo, SETTINGS)], changeable(algo)
     known_parameters(f"algorithm {algo!r}", given, tuple(allowed))

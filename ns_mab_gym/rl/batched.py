@@ -185,11 +185,8 @@ def play_rounds(
 ) -> Iterator[Round]:
     """Yield the rounds of runs with these pairs of seeds.
 
-    Args:
-        model: the model; its scores are known.
-        env: the environment of each run, of which there is a batch.
-        seeds: the pair of seeds of each run.
-        deterministic: whether the arm with the highest score is played, or one is drawn.
+    The model's scores are known, and the environment fits a batch. The arm with the highest score is played if
+    ``deterministic``, else one is drawn.
     """
     bandit: Any = env.unwrapped
     envs: Any = NSBanditVectorEnv(len(seeds), world=bandit.world, reward=bandit.law)

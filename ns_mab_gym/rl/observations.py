@@ -75,11 +75,9 @@ def in_words(recipe: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
 
 
 def missing(recipe: Recipe, present: Recipe) -> Recipe | None:
-    """Return the part of a recipe that these wrappers lack; None if they do not begin as the recipe does.
+    """Return the part of a recipe that the present wrappers lack; None if they do not begin as the recipe does.
 
-    Args:
-        recipe: how the observations of a model are made.
-        present: the wrappers that are there. Arms may be closed with another probability than in training.
+    Arms may be closed with another probability than in training.
     """
     if len(present) > len(recipe):
         return None

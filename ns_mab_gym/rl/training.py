@@ -211,14 +211,7 @@ class RegretCallback(BaseCallback):  # type: ignore[misc, unused-ignore]
 
 
 class BetweenRollouts(BaseCallback):  # type: ignore[misc, unused-ignore]
-    """Saves a training from time to time and when it is interrupted, and counts its steps.
-
-    Args:
-        save: saves the training as it is.
-        every: the number of steps between two times.
-        interrupted: whether Ctrl-C was pressed.
-        progress: counts the steps.
-    """
+    """Saves a training whenever ``every`` steps have passed and when it is interrupted, and shows its progress."""
 
     def __init__(
         self, save: Callable[[], None], every: int, interrupted: Callable[[], bool], progress: Progress
@@ -304,11 +297,9 @@ def write_checkpoint(path: Path, session: TrainingSession) -> None:
 
 
 def read_checkpoint(path: Path, training: Training) -> TrainingSession:
-    """Return the training that was saved here, with the random streams set to where they were.
+    """Return the training that was saved here, if it is this one, and set the random streams to where they were.
 
-    Args:
-        path: the file; what is pickled there is run.
-        training: the description that it must have.
+    What is pickled in the file is run.
     """
     remedy, content = f"remove {str(path)!r} to train from the start, or choose another folder", path.read_bytes()
     try:

@@ -42,13 +42,7 @@ def without_final(infos: Info) -> Info:
 
 
 class LazyInfos(Sequence[Info]):
-    """A list of dictionaries that is built when it is first read.
-
-    Args:
-        infos: the infos of a vector environment with ``SAME_STEP`` autoreset.
-        terminated: (N,)
-        truncated: (N,)
-    """
+    """The infos of a vector environment with ``SAME_STEP`` autoreset, as a list that is built when it is first read."""
 
     def __init__(self, infos: Info, terminated: BoolArray, truncated: BoolArray) -> None:
         self._infos, self._terminated, self._truncated = infos, terminated, truncated

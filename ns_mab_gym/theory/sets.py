@@ -146,13 +146,7 @@ def margins(means: npt.ArrayLike, window: int) -> Floats:
 
 
 def margins_of(lead: Leaders, windows: list[int], fact: Callable[[int, Floats], X]) -> list[X]:
-    """A fact about the margins of each window, in the order of ``windows``.
-
-    Args:
-        lead: the best arms.
-        windows: the windows, in any order.
-        fact: the function from a window and its (T,) margins to what is to be known of them.
-    """
+    """The fact about each window and its (T,) margins, in the order of ``windows``, which may be any."""
     order = sorted(range(len(windows)), key=windows.__getitem__)
     ascending = [windows[place] for place in order]
     lows = trailing(lead.best, np.minimum, ascending)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -194,9 +195,23 @@ class Bound:
         return f"{text}; no round but the first is learnable, so it says nothing" if math.isinf(self.gap) else text
 
 
-def bound(
+def bound(means: npt.ArrayLike, window: int, agent: str = "beta-swts", **options: Any) -> Bound:
+    """The terms of the paper's bound for one window; the options are those of `bounds`.
+
+    >>> print(bound([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50, window=10))
+    Theorem 1, beta-swts, τ = 10, gap 0.8
+    (A) unlearnable rounds            10
+    (B) pulls in learnable rounds  35.98
+    (C) forced plays                   0
+    total                          45.98
+    unit constants: a shape, not a guarantee
+    """
+    return bounds(means, [window], agent, **options)[0]
+
+
+def bounds(
     means: npt.ArrayLike,
-    window: int,
+    windows: Iterable[int],
     agent: str = "beta-swts",
     *,
     setting: str = "general",
@@ -205,8 +220,8 @@ def bound(
     delta: float | None = None,
     pairs: str = "all",
     breakpoints: str = "general",
-) -> Bound:
-    """The terms (A), (B), (C) of the paper's bound on E[N_{i,T}], with every constant set to one.
+) -> list[Bound]:
+    """The terms (A), (B), (C) of the paper's bound on E[N_{i,T}], with every constant set to one, for each window.
 
     The paper states orders of magnitude, O(…). These terms have the same shapes, good for comparing windows and worlds;
     they are no guarantee, and for τ = 1 the term (B) of Beta-SWTS vanishes with ln τ. It vanishes too if no round but
@@ -214,7 +229,7 @@ def bound(
 
     Args:
         means: the (T, K) matrix of means.
-        window: τ.
+        windows: each a τ.
         agent: "beta-swts" or "gamma-swgts".
         setting: "general": |F_τ| and Δ_τ of Definitions 1 and 2. "abrupt": Υ_T τ, and Δ_τ over the pseudophases
             F*_τ. "smooth": F T^β and Δ′ − 2στ.
@@ -231,32 +246,7 @@ def bound(
 
     Raises:
         AssumptionError: if an assumption of the theorem fails; the message names it.
-
-    >>> print(bound([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50, window=10))
-    Theorem 1, beta-swts, τ = 10, gap 0.8
-    (A) unlearnable rounds            10
-    (B) pulls in learnable rounds  35.98
-    (C) forced plays                   0
-    total                          45.98
-    unit constants: a shape, not a guarantee
     """
-    options = {"setting": setting, "gamma": gamma, "delta": delta, "pairs": pairs, "breakpoints": breakpoints}
-    return bounds(means, [window], agent, subgaussian=subgaussian, **options)[0]  # type: ignore[arg-type]
-
-
-def bounds(
-    means: npt.ArrayLike,
-    windows: Iterable[int],
-    agent: str = "beta-swts",
-    *,
-    setting: str = "general",
-    gamma: float | None = None,
-    subgaussian: float = BERNOULLI,
-    delta: float | None = None,
-    pairs: str = "all",
-    breakpoints: str = "general",
-) -> list[Bound]:
-    """`bound` for many windows, in one pass over the means."""
     matrix = as_means(means)
     taus = as_windows(windows, len(matrix))
     learner = as_learner(agent, gamma, subgaussian, matrix)

@@ -219,11 +219,7 @@ def marked_values(
 ) -> dict[str, float]:
     """Values of a parameter worth a mark in a sweep, by the rules that choose them: its own formula, and theory.
 
-    Args:
-        agent: a name or a class.
-        parameter: its name.
-        others: the agent's other parameters.
-        known: what is known about the world: one record, or one for each of several instances of a random world.
+    What is known about the world is one record, or one for each of several instances of a random world.
     """
     marks = {}
     tuned = {_tuned(agent, parameter, others, each) for each in known}

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import positive, positive_int
+from ..agents.core.arguments import positive
 from ..means import Floats
+from .synthetic import ManyArms
 from .world import World
 
 
@@ -70,24 +71,21 @@ class GeneralAbrupt(Abrupt):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Smooth(World):
+class Smooth(ManyArms):
     """Smoothly changing world (paper, Equation smoothequation2): the best arm sweeps over all arms and back.
 
     μ_{i,t} = (K−1)/K − |w(t) − i|/K with w(t) = 1 + (K−1)(1 + sin(σt))/2.
 
     Attributes:
-        n_arms: K, the number of arms.
         sigma: σ, the speed. The paper plays 1e-4 and 1e-3.
     """
 
-    n_arms: int = 10
     sigma: float = 1e-4
     name: str = field(init=False, repr=False, default="smooth")
 
     def __post_init__(self) -> None:
-        """Check the number of arms and the speed."""
+        """Check the speed."""
         super().__post_init__()
-        positive_int("n_arms", self.n_arms, least=2)
         positive("sigma", self.sigma)
 
     @property

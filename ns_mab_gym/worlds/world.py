@@ -153,10 +153,9 @@ class World(ABC):
             yield slice(start, stop), self._rounds(start, stop)
 
     def _by_blocks(self, formula: Callable[[Floats], Floats]) -> Floats:
-        """The (T, K) means by a formula, computed in blocks, so that nothing else takes as much memory as they do.
+        """The (T, K) means by a formula for the (B, K) means of the (B,) rounds of a block.
 
-        Args:
-            formula: from the (B,) numbers of some rounds to their (B, K) means.
+        So nothing else takes as much memory as they do.
         """
         means = np.empty((self.horizon, self.n_arms))
         for rows, t in self._blocks():

@@ -18,12 +18,9 @@ from .observations import Features, bandit_space, extended
 
 
 def next_generator(current: np.random.Generator, seed: int | None, key: int) -> np.random.Generator:
-    """The generator of the next episode: it follows the seeds of ``reset`` and shares no stream with the environment.
+    """The generator of the next episode: the current one, or for a seed of ``reset`` a new one.
 
-    Args:
-        current: goes on if there is no seed.
-        seed: that of ``reset``.
-        key: a number that makes this wrapper's stream differ from those of others with the same seed.
+    It shares no stream with the environment, nor with a wrapper that has the same seed but another key.
     """
     return current if seed is None else np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(key, 0)))
 

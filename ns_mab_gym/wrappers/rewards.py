@@ -102,10 +102,8 @@ def regret_in(info: dict[str, Any], env: Any) -> Any:
 def rounds_regret(wrapper: VectorWrapper, infos: dict[str, Any], over: Mask) -> Floats:
     """The regret of the round that each sub-environment played in a step; 0 where the step only reset it.
 
-    Args:
-        wrapper: the wrapper of the vector environment, before it notes which episodes ended in this step.
-        infos: those of the step. Where an episode ended with ``SAME_STEP``, its last round is in the final info.
-        over: (N,) whether an episode ended in this step.
+    Where an episode is over with ``SAME_STEP``, its last round is in the final info. The wrapper still remembers which
+    were over in the step before.
     """
     ended = over & ("final_info" in infos)
     regrets = np.zeros(len(over))

@@ -103,7 +103,7 @@ def test_simulate_plays_models_on_the_seeds_of_all_others(model: Models, tmp_pat
 
 def test_a_model_saved_by_its_own_method_needs_the_name_of_its_algorithm(tmp_path: Path) -> None:
     PPO("MlpPolicy", vector_env(window=None), n_steps=8, batch_size=8, device="cpu").save(tmp_path / "model.zip")
-    with pytest.raises(ValueError, match="pass algo="):
+    with pytest.raises(ValueError, match="does not say of which algorithm it is; pass algo="):
         rl.SB3Agent.load(tmp_path / "model.zip", trust=True)
     assert rl.SB3Agent.load(tmp_path / "model.zip", algo="ppo", trust=True).recipe == []
 

@@ -141,22 +141,13 @@ def test_placements_are_uniform_over_all_that_fit():
     assert stats.chisquare(counts).pvalue > 1e-4
 
 
-def test_the_rate_is_the_chance_of_a_change():
-    """Without spacing, each of T − 1 rounds changes with the rate: within 4 standard errors over 200 draws."""
-    rate, horizon, draws = 0.03, 1_000, 200
-    world = Piecewise(horizon=horizon, n_arms=2, rate=rate)
-    rng = np.random.default_rng(1)
-    changes = sum(len(breakpoints(world.means(rng))) for _ in range(draws))
-    rounds = draws * (horizon - 1)
-    assert abs(changes - rate * rounds) < 4 * math.sqrt(rounds * rate * (1 - rate))
-
-
-def test_a_phase_ends_with_the_rate_as_soon_as_it_may():
-    """The share of phases as short as the spacing allows is the rate, within 4 standard errors."""
-    rate, spacing = 0.3, 4
-    lengths = phase_lengths(Piecewise(horizon=20_000, n_arms=2, rate=rate, min_spacing=spacing).means(2))[:-1]
-    shortest = np.count_nonzero(lengths == spacing) / lengths.size
-    assert abs(shortest - rate) < 4 * math.sqrt(rate * (1 - rate) / lengths.size)
+@pytest.mark.parametrize("spacing", [1, 4])
+def test_a_phase_ends_with_the_rate_in_each_round_from_the_spacing_on(spacing):
+    """What it lasts beyond the shortest is geometric (chi-squared of 0 to 9 rounds and of more, p > 1e-4)."""
+    lengths = phase_lengths(Piecewise(horizon=40_000, n_arms=2, rate=0.2, min_spacing=spacing).means(2))[:-1]
+    counts = np.bincount(np.minimum(lengths - spacing, 10), minlength=11)
+    expected = [*(0.2 * 0.8 ** np.arange(10)), 0.8**10]
+    assert stats.chisquare(counts, lengths.size * np.array(expected)).pvalue > 1e-4
 
 
 @pytest.mark.parametrize(("k", "gap"), [(2, 0.0), (4, 0.0), (4, 0.2), (2, 0.6)])
