@@ -512,16 +512,16 @@ class Comparison:
         shown, means = [], Instances(self.results.study)
         for experiment in self.results.study.experiments:
             for world in experiment.worlds:
-                played, anew = self.runs[world.label], world.random
+                played = self.runs[world.label]
                 best = [
                     min((agent.label for agent in agents), key=lambda label: float(played[label].final.mean()))
                     for agents in experiment.sweeps.values()
                 ]
                 single = [agent.label for agent in experiment.agents if not agent.swept]
                 curves = {label: played[label] for label in (*single, *best)} if single else {}
-                changes = [] if anew else phase_starts(means[world.label])
+                changes = [] if world.random else phase_starts(means[world.label])
                 kin = {each.label: f"{each.family} by {each.swept}" for each in experiment.agents if each.swept}
-                swept = swept_on(self.results, experiment, world, anew)
+                swept = swept_on(self.results, experiment, world)
                 shown.append((world.label, WorldCurves(world.label, curves, changes, swept, kin)))
         figure = compare_figure([curves for _, curves in sorted(shown, key=lambda each: self.worlds.index(each[0]))])
 
@@ -560,8 +560,7 @@ class Comparison:
                 for old in (file / "figures").glob("*.[ps][nv]g"):  # of an earlier comparison
                     old.unlink()
                 page = self._page(file / "figures")
-                study = self.results.study
-                write_tables(self.results, file, Instances(study), study.random_worlds)
+                write_tables(self.results, file, Instances(self.results.study))
                 write_atomically(file / "report.html", page.encode())
         return file / "report.html"
 
@@ -570,9 +569,7 @@ class Comparison:
         from .report.page import Page
         from .studies import pictures
 
-        study, made = self.results.study, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        means, anew = Instances(study), study.random_worlds
-        drawn = pictures.draw(self.results, means, figures, anew)
+        means, made = Instances(self.results.study), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         played = [runs for several in self.runs.values() for runs in several.values()]
         settings = [
             ("date", made),
@@ -587,13 +584,10 @@ class Comparison:
         return Page(
             results=self.results,
             means=means,
-            summary=study.summary,
             settings=settings,
             notes=[*map(str, self.misfits)],
-            drawn_anew=anew,
+            drawn=pictures.draw(self.results, means, figures),
             made=made,
-            timelines=drawn.timelines,
-            sweeps=drawn.sweeps,
         ).html()
 
     def _one(self, world: str | None) -> str:

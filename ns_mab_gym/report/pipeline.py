@@ -192,27 +192,22 @@ class Pipeline:
             for name in WRITTEN:  # of an earlier run
                 (self.folder / name).unlink(missing_ok=True)
             return
-        anew = self.study.random_worlds
-        drawn = pictures.draw(ran.results, means, self.folder / "figures", anew, self.explanations)
-        totals = write_tables(ran.results, self.folder, means, anew)
+        drawn = pictures.draw(ran.results, means, self.folder / "figures", self.explanations)
+        totals = write_tables(ran.results, self.folder, means)
         notes = [*self.notes, *self.observe(ran.results)]
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         page = Page(
             results=ran.results,
             means=means,
-            summary=ran.results.study.summary,
             settings=self._settings(ran, totals, made, seconds),
             judged=ran.judged,
             notes=notes,
-            explanations=drawn.explanations,
+            drawn=drawn,
             warning=" ".join(filter(None, [self.warning, *ran.missing])),
-            drawn_anew=anew,
             command=self.command,
             made=made,
             untested=self.untested,
             not_taken=self.not_taken,
-            timelines=drawn.timelines,
-            sweeps=drawn.sweeps,
         )
         for name in ("claims.json", "claims.md", "written.json"):  # of another question, such as another horizon
             (self.folder / name).unlink(missing_ok=True)
