@@ -217,15 +217,9 @@ class Choice:
         """Return True if it sets parameters of the agent with this label: "A", or "A (…)" with another window."""
         return bool(self.agent) and (label == self.agent or label.startswith(f"{self.agent} ("))
 
-    def label(self, reading: Reading, label: str = "") -> str:
-        """The label under which the runs of the agent with this reading are kept.
-
-        Args:
-            reading: one of the choice's readings.
-            label: the label of the agent under the first reading, if it is not the choice's own.
-        """
-        shown = label or self.agent
-        return shown if reading is self.readings[0] else f"{shown} ({reading.name})"
+    def label(self, reading: Reading, label: str) -> str:
+        """The label under which the runs of an agent with this reading are kept, given that under the first reading."""
+        return label if reading is self.readings[0] else f"{label} ({reading.name})"
 
 
 Chosen = Mapping[Choice, Reading]

@@ -113,7 +113,7 @@ def test_the_figures_of_alarms_show_the_agents_of_each_world(results, alert_stud
 
 
 def test_a_pipeline_writes_the_detections(alert_study, alert_engine, tmp_path, capsys):
-    Pipeline(alert_study, tmp_path / "out", alert_engine).run()
+    Pipeline(alert_study, folder=tmp_path / "out", simulate=alert_engine).run()
     assert (tmp_path / "out" / "detections.csv").exists()
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("<h3>Detections</h3>") == 3
@@ -122,7 +122,7 @@ def test_a_pipeline_writes_the_detections(alert_study, alert_engine, tmp_path, c
 
 def test_without_detectors_nothing_is_written_or_drawn(tmp_path, capsys):
     quiet = Study("quiet", (Experiment(worlds=(ABRUPT,), agents=(QUIET, AgentSpec.of("random")), runs=3),))
-    Pipeline(quiet, tmp_path / "out", FakeEngine()).run()
+    Pipeline(quiet, folder=tmp_path / "out", simulate=FakeEngine()).run()
     assert not (tmp_path / "out" / "detections.csv").exists()
     assert not list((tmp_path / "out" / "figures").glob("*alarms*"))
     page = (tmp_path / "out" / "report.html").read_text()
