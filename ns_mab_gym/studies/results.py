@@ -122,7 +122,8 @@ class Results:
 
     def notes(self, world: WorldSpec) -> dict[str, str]:
         """Return the notes that belong beside every result on this world, by the agent's label."""
-        return {label: agent.note for label, agent in self.agents[world.label].items() if agent.note}
+        agents = self.agents.get(world.label, {})  # none on a world of which nothing is left
+        return {label: agent.note for label, agent in agents.items() if agent.note}
 
 
 def collect(
