@@ -31,7 +31,6 @@ def out(tmp_path):
 def undrawn(monkeypatch):
     """Reports without the figures, most of the time that a report takes."""
     monkeypatch.setattr(pictures, "draw", lambda *_: pictures.Drawn())
-    monkeypatch.setattr(pictures, "explain", lambda folder: [])
 
 
 def test_the_paper_at_a_small_size(paper_folder):
