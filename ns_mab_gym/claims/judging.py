@@ -357,10 +357,6 @@ class Claim:
     beside: tuple[str, ...] = ()
     said_of: str = ""
 
-    def test_in_words(self, evidence: Evidence) -> str:
-        """The deciding test in words, under the evidence's reading."""
-        return self.test if isinstance(self.test, str) else self.test(evidence)
-
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -486,12 +482,13 @@ def judgement_of(claim: Claim, evidence: Evidence) -> Judgement:
         effect = meanings, tuple(tuple(sorted(each)) for each in labels)
         if effect not in known:
             there = evidence.under(chosen, log)
-            known[effect] = claim.decide(there), claim.test_in_words(there)
+            words = claim.test if isinstance(claim.test, str) else claim.test(there)
+            known[effect] = claim.decide(there), words
         found[readings] = known[effect]
     return Judgement(
         claim.choices,
         {readings: finding for readings, (finding, _) in found.items()},
-        {readings: words for readings, (_, words) in found.items()},
+        {readings: test for readings, (_, test) in found.items()},
         min((len(worlds[world].curves[label]) for world, label in log), default=0),
         frozenset(log),
     )
