@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 import io
 import math
-import os
-import platform
 import statistics
 import tempfile
 import warnings
@@ -20,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from .agents.core.arguments import choice, job_count, positive_int
-from .agents.core.knowledge import Knowledge
 from .agents.core.registry import AGENTS, kind
 from .envs.bandit import NSBanditEnv
 from .files import write_atomically
@@ -29,14 +26,13 @@ from .parallel import RETRIES
 from .parallel import executor as workers
 from .play.loop import check_match
 from .play.progress import Progress, ProgressOption, counting
-from .play.simulate import Pairing, known_of, simulate
-from .runs import Runs, seed_pair
-from .sources import versions
+from .play.simulate import Pairing, simulate
+from .runs import Runs
 from .specs import AgentSpec, Given, WorldSpec, agent_specs, as_agent, said, world_specs
 from .statistics import FEWEST, Interval, mean_interval, pairwise_factor
 from .studies import MemoryStore, Results, collect, load, run
 from .studies.failures import remains_of
-from .studies.runner import Instances
+from .studies.runner import Instances, first_known
 from .studies.study import Experiment, Study, Unit, pinned
 from .theory.text_tables import table
 
@@ -145,13 +141,12 @@ def compare(
     with pool, counting(progress, total, "runs") as tick, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=f".*{GENERIC}")
 
-        def ready(unit: Unit) -> None:
+        def saved(unit: Unit) -> None:
             for _ in range(unit.runs):
                 tick(horizons.get(unit.world.label, 0))
 
-        store = MemoryStore()
-        retries = RETRIES if remote else 0
-        outcome = run(study, store, simulate, Progress(), n_jobs=n_jobs, pool=pool, ready=ready, retries=retries)
+        store, retries = MemoryStore(saved=saved), RETRIES if remote else 0
+        outcome = run(study, store, simulate, Progress(), n_jobs=n_jobs, pool=pool, retries=retries)
     if outcome.failures:
         counts = f"{len(outcome.failures)} of {len(outcome.units)} units failed"
         error = RuntimeError(f"{counts}, such as {remains_of(study, outcome.failures).gaps[0]}")
@@ -181,11 +176,7 @@ def _checked(
     misfits, generic = [], dict[str, None]()
     for world in worlds:
         env = world.env()
-        known = Knowledge(n_arms=int(env.action_space.n))  # type: ignore[attr-defined]
-        if isinstance(bandit := env.unwrapped, NSBanditEnv):  # the facts about the first instance
-            if bandit.world.random:
-                env.reset(seed=seed_pair(seed)[0])
-            known = known_of(bandit.means, bandit.world, bandit.law)
+        known = first_known(env, seed)
         for agent in agents:
             try:
                 player, parameters = as_agent(*agent.source)
@@ -512,16 +503,16 @@ class Comparison:
         shown, means = [], Instances(self.results.study)
         for experiment in self.results.study.experiments:
             for world in experiment.worlds:
-                played, anew = self.runs[world.label], world.random
+                played = self.runs[world.label]
                 best = [
                     min((agent.label for agent in agents), key=lambda label: float(played[label].final.mean()))
                     for agents in experiment.sweeps.values()
                 ]
                 single = [agent.label for agent in experiment.agents if not agent.swept]
                 curves = {label: played[label] for label in (*single, *best)} if single else {}
-                changes = [] if anew else phase_starts(means[world.label])
+                changes = [] if world.random else phase_starts(means[world.label])
                 kin = {each.label: f"{each.family} by {each.swept}" for each in experiment.agents if each.swept}
-                swept = swept_on(self.results, experiment, world, anew)
+                swept = swept_on(self.results, experiment, world)
                 shown.append((world.label, WorldCurves(world.label, curves, changes, swept, kin)))
         figure = compare_figure([curves for _, curves in sorted(shown, key=lambda each: self.worlds.index(each[0]))])
 
@@ -560,19 +551,17 @@ class Comparison:
                 for old in (file / "figures").glob("*.[ps][nv]g"):  # of an earlier comparison
                     old.unlink()
                 page = self._page(file / "figures")
-                study = self.results.study
-                write_tables(self.results, file, Instances(study), study.random_worlds)
+                write_tables(self.results, file, Instances(self.results.study))
                 write_atomically(file / "report.html", page.encode())
         return file / "report.html"
 
     def _page(self, figures: Path) -> str:
         """The page, while its figures are drawn into a folder."""
         from .report.page import Page
+        from .report.record import provenance
         from .studies import pictures
 
-        study, made = self.results.study, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        means, anew = Instances(study), study.random_worlds
-        drawn = pictures.draw(self.results, means, figures, anew)
+        means, made = Instances(self.results.study), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         played = [runs for several in self.runs.values() for runs in several.values()]
         settings = [
             ("date", made),
@@ -580,20 +569,16 @@ class Comparison:
             ("seed", str(self.seed)),
             ("engine time", f"{sum(runs.seconds for runs in played):.1f} s, over all threads"),
             ("agent steps", f"{sum(runs.steps for runs in played):,}"),
-            *versions().items(),
-            ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
+            *provenance(),
             ("intervals", "percentile bootstrap; 10,000 samples, fixed seed, paired by run"),
         ]
         return Page(
             results=self.results,
             means=means,
-            summary=study.summary,
             settings=settings,
             notes=[*map(str, self.misfits)],
-            drawn_anew=anew,
+            drawn=pictures.draw(self.results, means, figures),
             made=made,
-            timelines=drawn.timelines,
-            sweeps=drawn.sweeps,
         ).html()
 
     def _one(self, world: str | None) -> str:

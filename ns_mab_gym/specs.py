@@ -404,7 +404,7 @@ class WorldSpec(Spec):
             raise TypeError(f"world {self.label!r}: an agent needs a Discrete action space, got {made.action_space}")
         return made
 
-    @property
+    @cached_property
     def random(self) -> bool:
         """True if its means are drawn for every run."""
         bandit = self.env().unwrapped

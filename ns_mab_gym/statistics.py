@@ -7,7 +7,6 @@ resampled as a whole, for all agents together, always from the same seed. Quanti
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,10 +21,6 @@ LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 FEWEST = 5  # runs that an interval is made from: below, bootstrap intervals of pairs are too short (tried)
 RESAMPLES = 10_000
-TAILS = [
-    int(TAIL * RESAMPLES),
-    RESAMPLES - 1 - int(TAIL * RESAMPLES),
-]  # the ranks of their ends
 SEED = 20_240_905  # of every bootstrap, so that the same runs always give the same interval
 PAIRS_AT_ONCE = 64  # pairs of agents that are resampled together, so that memory stays small
 MOST_KNOWN = 2_000  # resampled differences that are remembered, 80 kB each
@@ -168,7 +163,7 @@ class Resampled(NamedTuple):
     own: Bounds
 
 
-_KNOWN: OrderedDict[bytes, Resampled] = OrderedDict()
+_KNOWN: dict[bytes, Resampled] = {}
 
 
 def intervals_of(differences: Sequence[Floats], settled: Callable[[int, Bounds], bool]) -> list[tuple[Bounds, Bounds]]:
@@ -181,24 +176,25 @@ def intervals_of(differences: Sequence[Floats], settled: Callable[[int, Bounds],
         settled: a function from a place and its own interval to True if that difference cannot be a matter of luck, so
             that the others need not be stricter for it.
     """
+    tails = [int(TAIL * RESAMPLES), RESAMPLES - 1 - int(TAIL * RESAMPLES)]  # the ranks of the ends
     # Readings of a claim share most of their comparisons, so that resamples are kept and found by the differences.
     keys = [each.tobytes() for each in differences]
     new = {key: each for key, each in zip(keys, differences, strict=True) if key not in _KNOWN}
     if new:
         mean, se, t = bootstrap_t(np.stack(list(new.values()), axis=1))
         rows = t.T.copy()
-        ends = np.partition(rows, TAILS, axis=1)[:, TAILS]
+        ends = np.partition(rows, tails, axis=1)[:, tails]
         for key, m, s, row, (low, high) in zip(new, mean.tolist(), se.tolist(), rows, ends.tolist(), strict=True):
             _KNOWN[key] = Resampled(m, s, row, (m - high * s, m - low * s))
     resampled = [_KNOWN[key] for key in keys]
     while len(_KNOWN) > MOST_KNOWN:
-        _KNOWN.popitem(last=False)
+        del _KNOWN[next(iter(_KNOWN))]  # the oldest
     left = [each for place, each in enumerate(resampled) if not settled(place, each.own)] or resampled[:1]
     least, largest = left[0].t.copy(), left[0].t.copy()
     for each in left[1:]:
         np.minimum(least, each.t, out=least)
         np.maximum(largest, each.t, out=largest)
-    low, high = (float(np.partition(t, rank)[rank]) for t, rank in zip((least, largest), TAILS, strict=True))
+    low, high = (float(np.partition(t, rank)[rank]) for t, rank in zip((least, largest), tails, strict=True))
     return [(each.own, (each.mean - high * each.se, each.mean - low * each.se)) for each in resampled]
 
 

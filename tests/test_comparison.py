@@ -415,7 +415,7 @@ def swept():
 def sweeps_on(swept, world):
     """The sweeps as the figure shows them."""
     (experiment,) = swept.results.study.experiments
-    return swept_on(swept.results, experiment, swept.world_specs[world], anew=world == 1)
+    return swept_on(swept.results, experiment, swept.world_specs[world])
 
 
 def test_the_best_of_a_sweep_is_among_the_curves(swept):

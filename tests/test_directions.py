@@ -57,10 +57,10 @@ DIRECTIONS: dict[str, set[str]] = {
     "paper": {"agents", "agents.core", "claims", "means", "play", "report", "runs", "specs", "statistics", "studies"},
     "leaderboard": {
         "agents", "agents.core", "code_version", "envs", "figures", "files", "means", "parallel", "play", "report",
-        "runs", "sources", "specs", "statistics", "studies", "worlds",
+        "sources", "specs", "statistics", "studies", "worlds",
     },
     "comparison": {
-        "agents.core", "envs", "figures", "files", "means", "parallel", "play", "report", "runs", "sources", "specs",
+        "agents.core", "envs", "figures", "files", "means", "parallel", "play", "report", "runs", "specs",
         "statistics", "studies", "theory",
     },
     "tuning": {"agents.core", "envs", "means", "play", "runs", "specs", "statistics", "theory", "worlds"},

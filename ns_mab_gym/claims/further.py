@@ -8,8 +8,9 @@ from functools import partial
 from itertools import count, groupby, takewhile
 
 from ..means import Floats
+from ..runs import Runs
 from ..specs import AgentSpec, WorldSpec
-from ..studies.results import UNFIT, KeptRuns, LabelledRuns, Results, joined_from, unlike
+from ..studies.results import UNFIT, KeptRuns, Labelled, Results, joined_from, unlike
 from ..studies.runner import Outcome, load
 from ..studies.store import Store
 from ..studies.study import BLOCK, Experiment, Study, Unit, blocks_of
@@ -51,13 +52,16 @@ class Trial:
         self.further, more = Study(self.study.title, ()), Outcome((), ())
         if not self.claims:
             return [], more
+
+        def read(world: str, label: str) -> Runs:
+            return results.curves[world][label]
+
         evidence: dict[str, Evidence] = {}
         for world in self.study.worlds:
             if (instance := means[world.label]) is not None:
                 here = [each for each in self.study.experiments if world in each.worlds]
                 labels = dict.fromkeys(agent.label for each in here for agent in each.agents)
-                there = results.curves.get(world.label, {})
-                curves = LabelledRuns(labels, there.__getitem__, missing=labels.keys() - set(there))
+                curves = Labelled(labels, partial(read, world.label))
                 evidence[world.label] = Evidence(curves, instance, results.notes(world), evidence, world.label)
         judged = judge(self.claims, evidence)
         if judged and self.further_runs > max(experiment.runs for experiment in self.study.experiments):

@@ -217,15 +217,9 @@ class Choice:
         """Return True if it sets parameters of the agent with this label: "A", or "A (…)" with another window."""
         return bool(self.agent) and (label == self.agent or label.startswith(f"{self.agent} ("))
 
-    def label(self, reading: Reading, label: str = "") -> str:
-        """The label under which the runs of the agent with this reading are kept.
-
-        Args:
-            reading: one of the choice's readings.
-            label: the label of the agent under the first reading, if it is not the choice's own.
-        """
-        shown = label or self.agent
-        return shown if reading is self.readings[0] else f"{shown} ({reading.name})"
+    def label(self, reading: Reading, label: str) -> str:
+        """The label under which the runs of an agent with this reading are kept, given that under the first reading."""
+        return label if reading is self.readings[0] else f"{label} ({reading.name})"
 
 
 Chosen = Mapping[Choice, Reading]
@@ -363,10 +357,6 @@ class Claim:
     beside: tuple[str, ...] = ()
     said_of: str = ""
 
-    def test_in_words(self, evidence: Evidence) -> str:
-        """The deciding test in words, under the evidence's reading."""
-        return self.test if isinstance(self.test, str) else self.test(evidence)
-
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -492,12 +482,13 @@ def judgement_of(claim: Claim, evidence: Evidence) -> Judgement:
         effect = meanings, tuple(tuple(sorted(each)) for each in labels)
         if effect not in known:
             there = evidence.under(chosen, log)
-            known[effect] = claim.decide(there), claim.test_in_words(there)
+            words = claim.test if isinstance(claim.test, str) else claim.test(there)
+            known[effect] = claim.decide(there), words
         found[readings] = known[effect]
     return Judgement(
         claim.choices,
         {readings: finding for readings, (finding, _) in found.items()},
-        {readings: words for readings, (_, words) in found.items()},
+        {readings: test for readings, (_, test) in found.items()},
         min((len(worlds[world].curves[label]) for world, label in log), default=0),
         frozenset(log),
     )

@@ -8,16 +8,15 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..means import Floats, Ints
 from ..runs import Runs
 from ..statistics import estimates
 from . import style
 
-FloatArray = npt.NDArray[np.float64]
-FinalDot = tuple[FloatArray, str, str]  # final regrets of all runs, the colour, and that of the inside
+FinalDot = tuple[Floats, str, str]  # final regrets of all runs, the colour, and that of the inside
 
 HEIGHT = 3.3  # inches of a panel, unless more names stand beside it
 ROW = 0.17  # inches of an agent in a panel of final regrets
@@ -62,7 +61,7 @@ class Swept(NamedTuple):
     label: str
     parameter: str
     values: list[float]
-    finals: list[FloatArray]
+    finals: list[Floats]
     marks: dict[str, float]
 
 
@@ -70,8 +69,8 @@ class SurveyedAgent(NamedTuple):
     """The final regrets of an agent in every run."""
 
     label: str
-    informed: FloatArray
-    blind: FloatArray | None  # None if it is the same, or if it cannot be
+    informed: Floats
+    blind: Floats | None  # None if it is the same, or if it cannot be
     marked: bool
 
 
@@ -159,7 +158,7 @@ def _draw_curve(axes: Axes, name: str, runs: Runs, top: float = np.inf, **look: 
     return 1.05 * float((mean + sd).max()) or 1.0
 
 
-def thinned(runs: Runs) -> tuple[npt.NDArray[np.int64], FloatArray]:
+def thinned(runs: Runs) -> tuple[Ints, Floats]:
     """About 250 rounds, the last among them, and the (R, C) regret there."""
     count = len(runs.rounds)
     chosen = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.intp))

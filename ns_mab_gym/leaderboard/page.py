@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import platform
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,11 +20,10 @@ from ..code_version import CodeVersions
 from ..figures.leaderboard import RankedAgent, RatePanel, heatmap_figure, ranks_figure, rates_figure
 from ..figures.style import save
 from ..files import write_atomically
-from ..parallel import RETRIES, Pool
-from ..play.progress import progress_for
+from ..parallel import Pool
 from ..report.page import environment
-from ..report.pipeline import speed_in_words, work_in_words
-from ..report.record import Record, basis
+from ..report.pipeline import StudyRun, speed_in_words, work_in_words
+from ..report.record import Record, basis, provenance
 from ..report.sections import embedded
 from ..sources import versions
 from ..studies import runner
@@ -325,33 +321,17 @@ NO_PAGE = "no page: units of everybody who competes failed"
 
 
 @dataclass
-class Leaderboard:
+class Leaderboard(StudyRun):
     """Runs a plan and writes everything that is made from it.
 
     Attributes:
         plan: the worlds, the agents and their forms.
-        folder: where everything is written.
-        simulate: the engine.
-        n_jobs: the number of its threads.
-        command: the command that was typed.
-        warning: a text to be read before the tables.
         snapshot: a folder of the repository into which page, pictures and tables are written too, unless units failed;
             None if nowhere.
-        pool: makes the workers, such as processes or a cluster; threads of this process if None.
-        retries: how often a unit is tried again that raised an error.
-        failures: the units that have no result, once it was run.
     """
 
     plan: BoardPlan
-    folder: Path
-    simulate: runner.Simulate
-    n_jobs: int | None = None
-    command: str = ""
-    warning: str = ""
     snapshot: Path | None = None
-    pool: Callable[[], Pool] | None = None
-    retries: int = RETRIES
-    failures: tuple[runner.Failure, ...] = field(default=(), init=False)
 
     def run(self) -> list[str]:
         """Run everything, and return the lines to print at the end."""
@@ -362,11 +342,10 @@ class Leaderboard:
 
     def _done(self, study: Study, pool: Pool | None, began: float) -> list[str]:
         """Compute what is missing, and write everything."""
-        options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
         others = [self.folder / "figures", *([self.snapshot] if self.snapshot is not None else [])]
         record = Record([self.folder, *others])
         with Store(self.folder, CodeVersions(print)) as store:
-            outcome = runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
+            outcome = self.compute(store, pool, study)
             made_from = basis(outcome.units, store.code, (self.plan, study, self.warning, self.command))
             if said := record.said(made_from):
                 return [*said["lines"], speed_in_words(time.perf_counter() - began, outcome), f"page: {self.page}"]
@@ -418,8 +397,7 @@ class Leaderboard:
             ("units of work", work_in_words(outcome)),
             ("agent steps", f"{totals.steps:,}"),
             ("engine time of all units", f"{totals.seconds:,.0f} s, over all threads"),
-            *versions().items(),
-            ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
+            *provenance(),
         ]
         about = {
             "command": self.command,

@@ -17,9 +17,8 @@ from ..agents.core.registry import make
 from ..envs.bandit import NSBanditEnv
 from ..means import Floats
 from ..play.loop import check_match
-from ..play.simulate import known_of
-from ..runs import seed_pair
 from ..specs import MODELS, AgentSpec, WorldSpec
+from ..studies.runner import first_known
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study
 from ..worlds.drawn import Piecewise
 
@@ -308,15 +307,12 @@ def _made(world: WorldSpec, entry: AgentSpec, **given: Any) -> Any:
 def _env(world: WorldSpec) -> NSBanditEnv:
     env = world.env().unwrapped
     assert isinstance(env, NSBanditEnv)
-    if env.world.random:
-        env.reset(seed=seed_pair(0)[0])
     return env
 
 
 @cache
 def _knowledge(world: WorldSpec) -> Knowledge:
-    env = _env(world)
-    return known_of(env.means, env.world, env.law)
+    return first_known(_env(world))
 
 
 ROUNDS = (1,)  # after which the regret is kept, beside the last: nothing is said about the rounds between

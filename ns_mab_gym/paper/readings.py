@@ -278,10 +278,6 @@ SAME_BEHAVIOUR = Choice(
 )
 
 TUNINGS = (GAMMA, VARIATION, SIGMA, SER4_TUNING)
-CHOICES = (
-    RIVALS, *TUNINGS, OVERALL, SPAN, WHICH_CHANGES, ADDRESSED, WORSENING, BEGINNING, MEASURE, DURING, WORST, LOWEST,
-    MIDDLE, SMALLER, LARGER, CLOSENESS, GROWING, ALIKE, SAME_BEHAVIOUR,
-)  # fmt: skip
 
 NOT_TAKEN = (
     "The largest move of a mean as σ in the abrupt worlds, 0.89 and 0.87: a jump has no smoothness, and a window of 2 "

@@ -18,10 +18,10 @@ from ..agents import HOUSE
 from ..agents.core.knowledge import Knowledge, drift_window
 from ..agents.core.registry import kind, make
 from ..claims.judging import Choice
-from ..play.simulate import evenly_spaced, known_of
+from ..play.simulate import evenly_spaced
 from ..report.pipeline import Pipeline
-from ..specs import AgentSpec, WorldSpec, as_env
-from ..studies.runner import Simulate
+from ..specs import AgentSpec, WorldSpec
+from ..studies.runner import Simulate, first_known
 from ..studies.study import LEFT_OUT, REFERENCES, Experiment, Study
 from . import readings as paper
 from .decisions import observations
@@ -111,8 +111,7 @@ def _tuned(entry: AgentSpec, known: Knowledge) -> dict[str, Any]:
 
 @cache
 def _known(world: WorldSpec) -> Knowledge:
-    bandit = as_env(world.name, world.kwargs).unwrapped
-    return known_of(bandit.means, bandit.world, bandit.law)  # type: ignore[attr-defined]
+    return first_known(world.env())
 
 
 UNSTATED_WINDOW = drift_window(1e-3)  # the window of SW-KL-UCB where the paper gives no σ
@@ -239,6 +238,12 @@ def paper_pipeline(
     if horizon < LEAST:
         raise ValueError(f"--horizon must be at least {LEAST}, so that each phase has some rounds, got {horizon}")
     judging = horizon >= paper.HORIZON if judged is None else judged
+    warning = ""
+    if horizon != paper.HORIZON:
+        usual = f"the paper's is {paper.HORIZON:,}, and its smooth worlds do not shrink with it"
+        tried = "these verdicts try the machinery and say nothing about the paper"
+        untried = "what the paper says cannot be tried here, and no verdicts are given"
+        warning = f"The horizon is {horizon:,} ({usual}): {tried if judging else untried}."
     return Pipeline(
         study=study(min(runs, paper.RUNS), horizon, seed, zoo=zoo),
         folder=folder,
@@ -250,16 +255,6 @@ def paper_pipeline(
         notes=NOTES,
         observe=observations if judging else lambda results: (),
         explanations=True,
-        warning=_other_horizon(horizon, judging),
+        warning=warning,
         **options,
     )
-
-
-def _other_horizon(horizon: int, judging: bool) -> str:
-    """The warning if the horizon is not the paper's: that there are no verdicts, or that they say nothing."""
-    if horizon == paper.HORIZON:
-        return ""
-    said = f"The horizon is {horizon:,} (the paper's is {paper.HORIZON:,}, and its smooth worlds do not shrink with it)"
-    if judging:
-        return f"{said}: these verdicts try the machinery and say nothing about the paper."
-    return f"{said}: what the paper says cannot be tried here, and no verdicts are given."

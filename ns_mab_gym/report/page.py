@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -13,10 +12,10 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from ..claims.judging import RULE, Judged, Untested
-from ..figures.regret import Swept
 from ..figures.worlds import phase_starts
 from ..means import Floats
 from ..specs import WorldSpec
+from ..studies.pictures import Drawn
 from ..studies.results import Results, families_of
 from ..studies.study import Experiment, arm_names
 from ..studies.tables import cards_on, json_text, logs_alarms
@@ -49,36 +48,28 @@ class Page:
     Attributes:
         results: the results of the study.
         means: an instance of each world by label, where its means are known.
-        summary: a sentence about the size of the study.
         settings: pairs of a setting and its value.
         judged: claims with their verdicts, if there are any.
         notes: remarks on choices that were made.
-        explanations: figures with a description, shown with the notes.
+        drawn: the figures of the study, of which those of alarms, the sweeps and the explanations are shown.
         warning: a text to be read before the verdicts.
-        drawn_anew: the labels of worlds whose means differ from run to run.
         command: the command that made the report.
         made: the date and time of its making.
         untested: sentences that runs cannot decide, with the reason.
         not_taken: readings of what is left open that were not taken, with the reason.
-        timelines: SVG files with the alarms of an experiment's agents on a world.
-        sweeps: the sweeps of an experiment's agents on a world.
     """
 
     results: Results
     means: Mapping[str, Floats | None]
-    summary: str
     settings: Sequence[tuple[str, Any]]
     judged: Sequence[Judged] = ()
     notes: Sequence[str] = ()
-    explanations: Sequence[tuple[Path, str]] = ()
+    drawn: Drawn = field(default_factory=Drawn)
     warning: str = ""
-    drawn_anew: Collection[str] = ()
     command: str = ""
     made: str = ""
     untested: Sequence[Untested] = ()
     not_taken: Sequence[str] = ()
-    timelines: Mapping[tuple[Experiment, WorldSpec], Path] = field(default_factory=dict)
-    sweeps: Mapping[tuple[Experiment, WorldSpec], Sequence[Swept]] = field(default_factory=dict)
 
     def html(self) -> str:
         """The whole page, with the library that draws its charts."""
@@ -103,7 +94,7 @@ class Page:
             "title": study.title,
             "command": self.command,
             "meta": self._meta(horizons),
-            "summary": self.summary,
+            "summary": study.summary,
             "warning": self.warning,
             "columns": columns,
             "agents": agents,
@@ -119,7 +110,7 @@ class Page:
             "survey": survey,
             "worlds": worlds,
             "notes": self.notes,
-            "pictures": [(description, sections.embedded(path)) for path, description in self.explanations],
+            "pictures": [(description, sections.embedded(path)) for path, description in self.drawn.explanations],
             "parameters": parameters,
             "settings": self.settings,
             "charts": {slot.anchor: slot.chart for slot in slots},
@@ -157,11 +148,10 @@ class Page:
 
         The first experiment that does not vary one thing within families stands for the world on the first screen.
         """
-        results, label, means = self.results, world.label, self.means[world.label]
-        anew, shown = label in self.drawn_anew, []
+        results, means, shown = self.results, self.means[world.label], []
         if means is not None:
             chart = means_chart(means, phase_starts(means), arm_names(world, means.shape[1]))
-            title = "Means (as in the first run)" if anew else "Means"
+            title = "Means (as in the first run)" if world.random else "Means"
             shown = [ChartSlot(f"means-{number}", title, chart, scales=False)]
         here = [(place, each) for place, each in enumerate(results.study.experiments) if world in each.worlds]
         comparisons = [self._comparison(f"{number}-{place}", each, world) for place, each in here if not each.survey]
@@ -175,9 +165,9 @@ class Page:
             "charts": [*shown, *(slot for each in comparisons for slot in (*each["charts"], *each["sweeps"]))],
             "detections": [
                 sections.detection_section(
-                    cards_on(results, each, world, means, anew),
-                    results.agents[label],
-                    self.timelines.get((each, world)),
+                    cards_on(results, each, world, means),
+                    results.agents[world.label],
+                    self.drawn.timelines.get((each, world)),
                 )
                 for _, each in here
                 if logs_alarms(results, each, world)
@@ -189,8 +179,8 @@ class Page:
         """One experiment on one world: its charts, the final regrets with remarks on them, and the pulls."""
         results, labels = self.results, {agent.label for agent in experiment.agents}
         curves, readings = results.of(experiment, world), results.other_readings(experiment, world)
-        notes, means = results.notes(world), None if world.label in self.drawn_anew else self.means[world.label]
-        charts, sweeps = [], charts_of_sweeps(self.sweeps.get((experiment, world), ()))
+        notes, means = results.notes(world), None if world.random else self.means[world.label]
+        charts, sweeps = [], charts_of_sweeps(self.drawn.sweeps.get((experiment, world), ()))
         if results.study.in_one_chart(experiment, world):
             chart = regret_chart(curves, phase_starts(means), notes) | {"others": other_curves(readings, notes)}
             title = "Cumulative regret (mean, one standard deviation)"

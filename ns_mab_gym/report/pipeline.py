@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,38 +18,19 @@ from ..code_version import CodeVersions
 from ..files import write_atomically
 from ..parallel import RETRIES, Pool
 from ..play.progress import progress_for, speed
-from ..sources import code_digest, versions
+from ..sources import code_digest
 from ..studies import pictures, runner
-from ..studies.failures import Gap, Remains, failures_in_words, remains_of, write_failures
-from ..studies.results import Results, StudyTotals, collect
+from ..studies.failures import failures_in_words, remains_of, write_failures
+from ..studies.results import Results, collect
 from ..studies.runner import Instances, check_study
 from ..studies.store import Store, guarded
 from ..studies.study import Study, pinned
 from ..studies.tables import write_tables
 from .claims import claims_json, claims_markdown, verdict_lines
 from .page import Page
-from .record import Record, basis
+from .record import Record, basis, provenance
 
 SHORTER = "Further runs count up to the first that some agent concerned lacks."
-
-
-@dataclass(frozen=True)
-class RanStudy:
-    """The outcome of a study and of further runs of it.
-
-    Attributes:
-        results: the runs of what is left of the study.
-        first: the outcome of the study's own runs.
-        more: the outcome of further runs.
-        judged: the claims that could be judged.
-        missing: the missing runs and what follows from them, in a few lines.
-    """
-
-    results: Results
-    first: runner.Outcome
-    more: runner.Outcome
-    judged: Sequence[Judged]
-    missing: Sequence[str]
 
 
 def speed_in_words(seconds: float, *outcomes: runner.Outcome) -> str:
@@ -74,15 +53,42 @@ WRITTEN = ("report.html", "table.parquet", "summary.csv", "detections.csv", "cla
 NOTHING = "no report: of every experiment, units of all agents failed"
 
 
+@dataclass(kw_only=True)
+class StudyRun:
+    """A study that is run, and of which a page is written.
+
+    Attributes:
+        folder: where everything is written.
+        simulate: the engine.
+        n_jobs: the number of its threads.
+        warning: what must be read before the results.
+        command: what was typed, for the page.
+        pool: makes the workers, such as processes or a cluster; threads of this process if None.
+        retries: how often a unit is tried again that raised an error.
+        failures: the units that have no result, once it was run.
+    """
+
+    folder: Path
+    simulate: runner.Simulate
+    n_jobs: int | None = None
+    warning: str = ""
+    command: str = ""
+    pool: Callable[[], Pool] | None = None
+    retries: int = RETRIES
+    failures: tuple[runner.Failure, ...] = field(default=(), init=False)
+
+    def compute(self, store: Store, pool: Pool | None, study: Study) -> runner.Outcome:
+        """Compute the units of a study that are not in the store."""
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
+        return runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
+
+
 @dataclass
-class Pipeline:
+class Pipeline(StudyRun):
     """Runs a study and writes everything that is made from it.
 
     Attributes:
         study: the study to run.
-        folder: where everything is written.
-        simulate: the engine.
-        n_jobs: the number of its threads.
         claims: claims about the study's worlds, by label.
         further_runs: how many runs there should be of the agents whose runs leave a claim open; what is stored of them
             counts in any case.
@@ -90,19 +96,11 @@ class Pipeline:
         not_taken: readings of what is left open that were not taken, with the reason.
         notes: what the report must say about choices that were made.
         observe: a function from the results to what the report must say about them.
-        warning: what must be read before the verdicts.
-        command: what was typed, for the report.
         explanations: whether the two figures that explain the theory are drawn too.
         trust_models: whether saved models (.zip) may be loaded, which can run any code.
-        pool: makes the workers, such as processes or a cluster; threads of this process if None.
-        retries: how often a unit is tried again that raised an error.
-        failures: the units that have no result, once it was run.
     """
 
     study: Study
-    folder: Path
-    simulate: runner.Simulate
-    n_jobs: int | None = None
     claims: Mapping[str, Sequence[Claim]] | None = None
     further_runs: int = 0
     untested: Sequence[Untested] = ()
@@ -110,12 +108,7 @@ class Pipeline:
     notes: Sequence[str] = ()
     observe: Callable[[Results], Sequence[str]] = lambda results: ()
     explanations: bool = False
-    warning: str = ""
-    command: str = ""
     trust_models: bool = False
-    pool: Callable[[], Pool] | None = None
-    retries: int = RETRIES
-    failures: tuple[runner.Failure, ...] = field(default=(), init=False)
 
     def run(self) -> list[str]:
         """Run everything, and return the lines to print at the end."""
@@ -129,7 +122,7 @@ class Pipeline:
         """Compute what is missing, and write everything."""
         means, record = Instances(self.study), Record([self.folder, self.folder / "figures"])
         with Store(self.folder, CodeVersions(print)) as store:
-            compute = partial(self._run, store, pool)
+            compute = partial(self.compute, store, pool)
             trial = Trial(self.study, store, self.claims or {}, self.further_runs, compute)
             first = compute(self.study)
             made_from = basis(first.units, store.code, *self._shown())
@@ -141,36 +134,26 @@ class Pipeline:
             judged, more = trial.verdicts(results, first, means)
             self.failures = (*first.failures, *more.failures)
             units = len({*first.units, *more.units})
-            missing = self._missing(remains, remains_of(trial.further, more.failures).gaps, judged, units)
-            ran = RanStudy(results, first, more, judged, missing)
+            missing: list[str] = []  # the missing runs, and what follows from them
+            if self.failures:
+                later = remains_of(trial.further, more.failures).gaps
+                known = {(each.world, each.claim.key) for each in judged}
+                asked = [(world, claim.key) for world, about in (self.claims or {}).items() for claim in about]
+                open_ = [f"{key} ({world})" for world, key in asked if (world, key) not in known]
+                missing = [*failures_in_words(self.failures, [*remains.gaps, *later], units), *remains.in_words()]
+                if open_:
+                    missing.append(
+                        f"No verdict, for want of these runs, on {len(open_)} sentences: {'; '.join(open_)}."
+                    )
+                if later:
+                    missing.append(SHORTER)
             with guarded(self.folder, "write the report to"):
-                self._write(ran, time.perf_counter() - began, means)
+                self._write(results, first, more, judged, missing, time.perf_counter() - began, means)
         lines = [*filter(None, [self.warning]), *missing, *verdict_lines(judged)]
         if not self.failures:
             record.keep(made_from, {"lines": lines, "units": units})
         report = f"report: {self.report}" if remains.study.experiments else NOTHING
         return [*lines, speed_in_words(time.perf_counter() - began, first, more), report]
-
-    def _missing(self, remains: Remains, later: Sequence[Gap], judged: Sequence[Judged], units: int) -> list[str]:
-        """The missing runs and what follows from them in a few lines; none if none is missing.
-
-        Args:
-            remains: the study without what failed.
-            later: the gaps in further runs.
-            judged: the claims that could be judged.
-            units: how many units were asked for.
-        """
-        if not self.failures:
-            return []
-        known = {(each.world, each.claim.key) for each in judged}
-        asked = [(world, claim.key) for world, about in (self.claims or {}).items() for claim in about]
-        open_ = [f"{key} ({world})" for world, key in asked if (world, key) not in known]
-        return [
-            *failures_in_words(self.failures, [*remains.gaps, *later], units),
-            *remains.in_words(),
-            *([f"No verdict, for want of these runs, on {len(open_)} sentences: {'; '.join(open_)}."] if open_ else []),
-            *([SHORTER] if later else []),
-        ]
 
     def _shown(self) -> tuple[Any, list[Callable[..., Any]]]:
         """Everything besides results that the report shows, and the functions that make more of it."""
@@ -181,45 +164,63 @@ class Pipeline:
         remarks = (self.untested, self.not_taken, self.notes, self.warning, self.command, self.explanations)
         return (self.study, self.further_runs, sentences, remarks), [self.observe, *judging, *words]
 
-    def _run(self, store: Store, pool: Pool | None, study: Study) -> runner.Outcome:
-        options: dict[str, Any] = {"n_jobs": self.n_jobs, "pool": pool, "retries": self.retries}
-        return runner.run(study, store, self.simulate, progress_for(sys.stderr), **options)
-
-    def _write(self, ran: RanStudy, seconds: float, means: Instances) -> None:
+    def _write(
+        self,
+        results: Results,
+        first: runner.Outcome,
+        more: runner.Outcome,
+        judged: Sequence[Judged],
+        missing: Sequence[str],
+        seconds: float,
+        means: Instances,
+    ) -> None:
         """Write the figures, the tables, the claims and the report, and what failed."""
         write_failures(self.folder, self.failures)
-        if not ran.results.study.experiments:
+        if not results.study.experiments:
             for name in WRITTEN:  # of an earlier run
                 (self.folder / name).unlink(missing_ok=True)
             return
-        anew = self.study.random_worlds
-        drawn = pictures.draw(ran.results, means, self.folder / "figures", anew, self.explanations)
-        totals = write_tables(ran.results, self.folder, means, anew)
-        notes = [*self.notes, *self.observe(ran.results)]
+        drawn = pictures.draw(results, means, self.folder / "figures", self.explanations)
+        totals = write_tables(results, self.folder, means)
+        notes = [*self.notes, *self.observe(results)]
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)
+        settings = [
+            ("command", self.command),
+            ("date", made),
+            ("horizon T", ", ".join(f"{horizon:,}" for horizon in totals.horizons)),
+            ("seed", ", ".join(map(str, seeds))),
+            ("units of work", work_in_words(first)),
+            *([("units of further runs", work_in_words(more))] if self.claims else []),
+            ("engine time of all units", f"{totals.seconds:.1f} s, over all threads"),
+            ("agent steps", f"{totals.steps:,}"),
+            ("time of this run before the report", f"{seconds:.1f} s"),
+            ("code of the engine", (code_digest() or "unreadable")[:16]),
+            *provenance(),
+            (
+                "intervals",
+                "of tables: percentile bootstrap; of claims: bootstrap-t; 10,000 samples, fixed seed, paired by run",
+            ),
+        ]
         page = Page(
-            results=ran.results,
+            results=results,
             means=means,
-            summary=ran.results.study.summary,
-            settings=self._settings(ran, totals, made, seconds),
-            judged=ran.judged,
+            settings=settings,
+            judged=judged,
             notes=notes,
-            explanations=drawn.explanations,
-            warning=" ".join(filter(None, [self.warning, *ran.missing])),
-            drawn_anew=anew,
+            drawn=drawn,
+            warning=" ".join(filter(None, [self.warning, *missing])),
             command=self.command,
             made=made,
             untested=self.untested,
             not_taken=self.not_taken,
-            timelines=drawn.timelines,
-            sweeps=drawn.sweeps,
         )
         for name in ("claims.json", "claims.md", "written.json"):  # of another question, such as another horizon
             (self.folder / name).unlink(missing_ok=True)
-        if ran.judged:
-            notes = [*ran.missing, *page.footnotes(), *notes]
-            said = claims_markdown(ran.judged, self.untested, self.not_taken, notes)
-            write_atomically(self.folder / "claims.json", claims_json(ran.judged))
+        if judged:
+            notes = [*missing, *page.footnotes(), *notes]
+            said = claims_markdown(judged, self.untested, self.not_taken, notes)
+            write_atomically(self.folder / "claims.json", claims_json(judged))
             write_atomically(self.folder / "claims.md", said)
         write_atomically(self.report, page.html().encode())
 
@@ -227,25 +228,3 @@ class Pipeline:
     def report(self) -> Path:
         """The path of the report."""
         return self.folder / "report.html"
-
-    def _settings(self, ran: RanStudy, totals: StudyTotals, made: str, seconds: float) -> list[tuple[str, Any]]:
-        seeds = dict.fromkeys(experiment.seed for experiment in self.study.experiments)
-        further = [("units of further runs", work_in_words(ran.more))] if self.claims else []
-        return [
-            ("command", self.command),
-            ("date", made),
-            ("horizon T", ", ".join(f"{horizon:,}" for horizon in totals.horizons)),
-            ("seed", ", ".join(map(str, seeds))),
-            ("units of work", work_in_words(ran.first)),
-            *further,
-            ("engine time of all units", f"{totals.seconds:.1f} s, over all threads"),
-            ("agent steps", f"{totals.steps:,}"),
-            ("time of this run before the report", f"{seconds:.1f} s"),
-            ("code of the engine", (code_digest() or "unreadable")[:16]),
-            *versions().items(),
-            ("machine", f"{platform.platform()}, {os.cpu_count()} cores"),
-            (
-                "intervals",
-                "of tables: percentile bootstrap; of claims: bootstrap-t; 10,000 samples, fixed seed, paired by run",
-            ),
-        ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,6 +40,11 @@ def basis(
     libraries = [versions(), *map(version, LIBRARIES)]
     parts = [digest, *(_hash(path) for path in templates), *identities(units, code), repr((libraries, settings))]
     return hashlib.sha256("\n".join(parts).encode(errors="backslashreplace")).hexdigest()
+
+
+def provenance() -> list[tuple[str, str]]:
+    """The versions of the packages and the machine, as settings of a page."""
+    return [*versions().items(), ("machine", f"{platform.platform()}, {os.cpu_count()} cores")]
 
 
 @dataclass

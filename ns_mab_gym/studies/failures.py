@@ -5,9 +5,9 @@ Errors and tracebacks are texts of strangers: characters that cannot be shown ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -65,18 +65,16 @@ def write_failures(folder: Path, failures: Sequence[Failure]) -> None:
         (folder / FILE).unlink(missing_ok=True)
         return
     with written_atomically(folder / FILE) as handle:
-        for line in _lines(failures):
-            handle.write(f"{escaped(line)}\n".encode())
-
-
-def _lines(failures: Iterable[Failure]) -> Iterator[str]:
-    for failure in failures:
-        unit, where = failure.unit, f"by {failure.worker}" if failure.worker else "here"
-        yield f"{unit.agent.text} on {unit.world.text}, runs {runs_in_words([unit])}, seed {unit.seed}"
-        yield f"    tried {failure.attempts} times, the last time {where}"
-        yield f"    {failure.error}"
-        yield from (f"    | {line}" for line in failure.traceback.splitlines())
-        yield ""
+        for failure in failures:
+            unit, where = failure.unit, f"by {failure.worker}" if failure.worker else "here"
+            lines = [
+                f"{unit.agent.text} on {unit.world.text}, runs {runs_in_words([unit])}, seed {unit.seed}",
+                f"    tried {failure.attempts} times, the last time {where}",
+                f"    {failure.error}",
+                *(f"    | {line}" for line in failure.traceback.splitlines()),
+                "",
+            ]
+            handle.writelines(f"{escaped(line)}\n".encode() for line in lines)
 
 
 @dataclass(frozen=True)
@@ -113,51 +111,30 @@ def remains_of(study: Study, failures: Sequence[Failure]) -> Remains:
     by_play: dict[Any, list[Failure]] = {}
     for failure in failures:
         by_play.setdefault(failure.unit.series, []).append(failure)
-    gaps = [list(_gaps(each, by_play)) for each in study.experiments]
-    out = [_left_out(each, {gap.agent for gap in found}) for each, found in zip(study.experiments, gaps, strict=True)]
-    left = [_without(each, labels) for each, labels in zip(study.experiments, out, strict=True)]
-    compared = {world for each in left if each and not each.survey for world in each.worlds}
+    gaps, out, references = dict[Gap, None](), dict[str, None](), dict[str, str]()
+    left: list[Experiment] = []
+    for each in study.experiments:
+        failed: set[str] = set()
+        for world, agent in product(each.worlds, each.agents):
+            played = by_play.get(blocks_of(each, world, agent)[0].series, ())
+            if missing := tuple(failure for failure in played if failure.unit.is_block_of(each.runs)):
+                gaps[Gap(agent.label, world.label, missing)] = None
+                failed.add(agent.label)
+        # With an agent go the other readings of it, and its other forms in a survey.
+        forms = {agent.informed_label for agent in each.agents if each.survey and agent.label in failed}
+        gone = [
+            agent.label
+            for agent in each.agents
+            if {agent.label, agent.stands_for} & failed or agent.informed_label in forms
+        ]
+        out |= dict.fromkeys(gone)
+        agents = tuple(agent for agent in each.agents if agent.label not in gone)
+        if ranked := [agent.label for agent in agents if not agent.stands_for]:
+            reference = ranked[0] if each.reference in gone else each.reference
+            references |= {each.reference: reference} if reference != each.reference else {}
+            left.append(replace(each, agents=agents, reference=reference))
+    compared = {world for each in left if not each.survey for world in each.worlds}
     # A survey is shown beside others: it goes with the last of these.
-    experiments = [each for each in left if each and (not each.survey or compared.issuperset(each.worlds))]
-    worlds = {world for experiment in experiments for world in experiment.worlds}
-    pairs = [
-        (old.reference, new.reference) for old, new in zip(study.experiments, left, strict=True) if new is not None
-    ]
-    return Remains(
-        Study(study.title, tuple(experiments)),
-        list(dict.fromkeys(chain.from_iterable(gaps))),
-        list(dict.fromkeys(chain.from_iterable(out))),
-        {old: new for old, new in pairs if old != new},
-        [world.label for world in study.worlds if world not in worlds],
-    )
-
-
-def _gaps(experiment: Experiment, by_play: Mapping[Any, Sequence[Failure]]) -> Iterator[Gap]:
-    single = replace(experiment, runs=1)
-    for world in experiment.worlds:
-        for agent in experiment.agents:
-            [unit] = blocks_of(single, world, agent)
-            failures = [each for each in by_play.get(unit.series, ()) if each.unit.is_block_of(experiment.runs)]
-            if failures:
-                yield Gap(agent.label, world.label, tuple(failures))
-
-
-def _left_out(experiment: Experiment, failed: Collection[str]) -> list[str]:
-    """The labels of agents that failed, of other readings of them, and of their other forms in a survey."""
-    agents = experiment.agents if experiment.survey else ()
-    forms = {agent.informed_label for agent in agents if agent.label in failed}
-    return [
-        agent.label
-        for agent in experiment.agents
-        if {agent.label, agent.stands_for} & set(failed) or agent.informed_label in forms
-    ]
-
-
-def _without(experiment: Experiment, labels: Collection[str]) -> Experiment | None:
-    """The experiment without some agents; None if nobody is left to be compared."""
-    agents = tuple(agent for agent in experiment.agents if agent.label not in labels)
-    ranked = [agent.label for agent in agents if not agent.stands_for]
-    if not ranked:
-        return None
-    reference = ranked[0] if experiment.reference in labels else experiment.reference
-    return replace(experiment, agents=agents, reference=reference)
+    rest = Study(study.title, tuple(each for each in left if not each.survey or compared.issuperset(each.worlds)))
+    dropped = [world.label for world in study.worlds if world not in rest.worlds]
+    return Remains(rest, list(gaps), list(out), references, dropped)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -81,20 +81,13 @@ def planned(study: Study) -> list[PlannedFigure]:
     return [figure._replace(name=name) for figure, name in zip(figures, names, strict=True)]
 
 
-def draw(
-    results: Results,
-    means: Mapping[str, Floats | None],
-    folder: Path,
-    drawn_anew: Collection[str] = (),
-    explained: bool = False,
-) -> Drawn:
+def draw(results: Results, means: Mapping[str, Floats | None], folder: Path, explained: bool = False) -> Drawn:
     """Draw every figure of a study.
 
     Args:
         results: the runs.
         means: those of an instance of each world, by label; None where they are not known.
         folder: where the figures go.
-        drawn_anew: the labels of worlds whose means differ from run to run.
         explained: whether the figures that explain the theory are drawn too.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,11 +95,11 @@ def draw(
     for name, (explain, description) in EXPLANATIONS.items() if explained else ():
         drawn.explanations.append((save(explain(), folder, name)[1], description))
     for figure in planned(results.study):
-        world, experiment, anew = figure.world, figure.experiment, figure.world.label in drawn_anew
+        world, experiment = figure.world, figure.experiment
         swept: Sequence[regret.Swept] = ()
         if experiment is not None and figure.kind == "sweep":
-            swept = drawn.sweeps[experiment, world] = swept_on(results, experiment, world, anew)
-        for name, each in _figures(figure, results, means[world.label], anew, swept):
+            swept = drawn.sweeps[experiment, world] = swept_on(results, experiment, world)
+        for name, each in _figures(figure, results, means[world.label], swept):
             drawn.files.extend(save(each, folder, name))
             if experiment is not None and name != figure.name:
                 drawn.timelines[experiment, world] = folder / f"{name}.svg"
@@ -114,13 +107,13 @@ def draw(
 
 
 def _figures(
-    figure: PlannedFigure, results: Results, instance: Floats | None, anew: bool, swept: Sequence[regret.Swept]
+    figure: PlannedFigure, results: Results, instance: Floats | None, swept: Sequence[regret.Swept]
 ) -> Iterator[tuple[str, Figure]]:
     """A planned figure and that of its alarms, by name, each only if there is something to show."""
     name, world, experiment, label = figure.name, figure.world, figure.experiment, figure.world.label
     if experiment is None:
         if instance is not None:
-            title = f"{label} (as in the first run)" if anew else label
+            title = f"{label} (as in the first run)" if world.random else label
             yield name, means_figure(instance, title, names_in_file(world, instance.shape[1]))
         return
     if figure.kind == "zoo":
@@ -128,11 +121,11 @@ def _figures(
     elif figure.kind == "sensitivity":
         yield name, regret.sensitivity_figure(families_of(results, experiment, world), label)
     elif figure.kind == "regret":
-        changes = [] if anew else phase_starts(instance)
+        changes = [] if world.random else phase_starts(instance)
         yield name, regret.regret_figure(results.of(experiment, world), label, changes, results.notes(world))
     elif swept:
         yield name, regret.sweep_figure(swept, label)
-    if figure.alarms and (cards := cards_on(results, experiment.without_other_readings(), world, instance, anew)):
+    if figure.alarms and (cards := cards_on(results, experiment.without_other_readings(), world, instance)):
         yield f"{name}-alarms", alarm_figure(cards, label)
 
 

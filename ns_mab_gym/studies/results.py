@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from ..figures.regret import Member
 from ..runs import Runs, joined
@@ -14,6 +13,7 @@ from ..specs import AgentSpec, WorldSpec
 from ..statistics import Summary, summarise
 from .study import Experiment, LostResultError, Series, Study, Unit, blocks_of
 
+V = TypeVar("V")
 KEPT = 64 << 20  # bytes of runs that are kept, beside those of the world in hand
 RECORD = 1_000  # bytes of what a run has beside its arrays: seeds, parameters, alarms
 UNFIT = "does not fit the other runs of this agent on this world"
@@ -23,25 +23,24 @@ class MissingRunsError(KeyError):
     """There are no runs of an agent on a world."""
 
 
-class LabelledRuns(Mapping[str, Runs]):
-    """Runs by label, read when they are asked for.
+class Labelled(Mapping[str, V]):
+    """Runs, or something else, by label; read when they are asked for.
 
     Args:
         labels: all labels.
-        read: reads the runs of a label.
-        missing: labels whose runs are missing: asking for them is an error.
+        read: reads what a label stands for.
     """
 
-    def __init__(self, labels: Collection[str], read: Callable[[str], Runs], missing: Collection[str] = ()) -> None:
-        self._labels, self._read, self._missing = dict.fromkeys(labels), read, frozenset(missing)
+    def __init__(self, labels: Collection[str], read: Callable[[str], V]) -> None:
+        self._labels, self._read = dict.fromkeys(labels), read
 
-    def __getitem__(self, label: str) -> Runs:
-        if label not in self._labels or label in self._missing:
+    def __getitem__(self, label: str) -> V:
+        if label not in self._labels:
             raise MissingRunsError(label)
         return self._read(label)
 
     def __contains__(self, label: object) -> bool:
-        return label in self._labels  # without reading its runs
+        return label in self._labels  # without reading
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._labels)
@@ -54,7 +53,7 @@ class KeptRuns(Mapping[str, Mapping[str, Runs]]):
     """Runs by the labels of world and agent, each read when it is asked for.
 
     All runs of the world that was asked for last are kept, and of the worlds before it as much as there is room for.
-    So a pass world by world reads every run once, and holds those of one world. Several threads may ask.
+    So a pass world by world reads every run once, and holds those of one world.
 
     Args:
         labels: the labels of the agents, by the label of the world.
@@ -68,12 +67,11 @@ class KeptRuns(Mapping[str, Mapping[str, Runs]]):
         self._labels, self._read, self._room = labels, read, room
         self._kept: dict[str, dict[str, Runs]] = {}  # by the label of the world; the one in hand is the last
         self._bytes: dict[str, int] = {}  # of what is kept of each world
-        self._lock = threading.Lock()
 
     def __getitem__(self, world: str) -> Mapping[str, Runs]:
         if world not in self._labels:
             raise MissingRunsError(world)
-        return LabelledRuns(self._labels[world], partial(self._runs, world))
+        return Labelled(self._labels[world], partial(self._runs, world))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._labels)
@@ -82,17 +80,16 @@ class KeptRuns(Mapping[str, Mapping[str, Runs]]):
         return len(self._labels)
 
     def _runs(self, world: str, agent: str) -> Runs:
-        with self._lock:
-            here = self._kept[world] = self._kept.pop(world, {})
-            if agent not in here:
-                here[agent] = runs = self._read(world, agent)
-                arrays = [runs.regret, runs.pulls, runs.suboptimal_pulls, *(runs.alarms or ())]
-                size = sum(array.nbytes for array in arrays) + RECORD * len(runs)
-                self._bytes[world] = self._bytes.get(world, 0) + size
-                for oldest in list(self._kept)[:-1]:
-                    if sum(self._bytes.values()) - self._bytes[world] > self._room:
-                        del self._bytes[oldest], self._kept[oldest]
-            return here[agent]
+        here = self._kept[world] = self._kept.pop(world, {})
+        if agent not in here:
+            here[agent] = runs = self._read(world, agent)
+            arrays = [runs.regret, runs.pulls, runs.suboptimal_pulls, *(runs.alarms or ())]
+            size = sum(array.nbytes for array in arrays) + RECORD * len(runs)
+            self._bytes[world] = self._bytes.get(world, 0) + size
+            for oldest in list(self._kept)[:-1]:
+                if sum(self._bytes.values()) - self._bytes[world] > self._room:
+                    del self._bytes[oldest], self._kept[oldest]
+        return here[agent]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +122,8 @@ class Results:
 
     def notes(self, world: WorldSpec) -> dict[str, str]:
         """Return the notes that belong beside every result on this world, by the agent's label."""
-        return {label: agent.note for label, agent in self.agents[world.label].items() if agent.note}
+        agents = self.agents.get(world.label, {})  # none on a world of which nothing is left
+        return {label: agent.note for label, agent in agents.items() if agent.note}
 
 
 def collect(

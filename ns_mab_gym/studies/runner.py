@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -23,6 +23,7 @@ from ..play.progress import Progress
 from ..play.simulate import known_of
 from ..runs import Runs, seed_pair
 from ..specs import MODELS, AgentSpec, WorldSpec, as_agent, said
+from .results import Labelled
 from .store import Row, Store, encode
 from .study import LostResultError, Study, Unit, pinned, units_of
 
@@ -122,7 +123,6 @@ def run(
     *,
     n_jobs: int | None = None,
     pool: parallel.Pool | None = None,
-    ready: Callable[[Unit], None] = lambda unit: None,
     retries: int = parallel.RETRIES,
 ) -> Outcome:
     """Compute the units of a study that are not in the store.
@@ -134,16 +134,11 @@ def run(
         progress: receives progress updates.
         n_jobs: the number of threads if there is no pool; as many as there are cores for None or -1.
         pool: the workers, such as ``ns_mab_gym.parallel.executor("dask")``; threads of this process by default.
-        ready: called with every unit as soon as its runs are in the store, also with those stored before.
         retries: how often a unit is tried again that raised an error.
     """
     threads = job_count(n_jobs)
     units = units_of(pinned(study))
     missing = store.missing(units)
-    absent = set(map(id, missing))
-    for unit in units:
-        if id(unit) not in absent:
-            ready(unit)
     own = parallel.executor("threads", min(threads, max(1, len(missing))))
     with progress, own if pool is None else nullcontext(pool) as pool:
         progress.start(len(units) - len(missing), len(units))
@@ -167,8 +162,6 @@ def run(
                 steps += sum(result.steps for result in each.results)
                 seconds += sum(result.seconds for result in each.results)
                 progress.advance(len(each.items), sum(result.steps for result in each.results))
-                for unit in each.items:
-                    ready(unit)
         except parallel.ExecutorLostError as error:
             raise parallel.ExecutorLostError(
                 f"{error}; what is computed is stored: the same command goes on"
@@ -218,7 +211,7 @@ def check_pair(agent: AgentSpec, world: WorldSpec, env: gym.Env[Any, Any]) -> No
             if not isinstance(env.unwrapped, NSBanditEnv):
                 return  # played through the generic loop, which checks it
             check_parameters(f"agent {player!r}", kind(player) if isinstance(player, str) else player, parameters)
-            player = make(player, knowledge=_known(env), **parameters)
+            player = make(player, knowledge=first_known(env), **parameters)
         check_match(player.wrap(env) if hasattr(player, "wrap") else env, player)
     except (Exception, SystemExit) as error:  # whatever a constructor raises, the reader needs its name
         lists = [key for key, value in agent.parameters if isinstance(value, tuple)]
@@ -227,46 +220,31 @@ def check_pair(agent: AgentSpec, world: WorldSpec, env: gym.Env[Any, Any]) -> No
 
 
 @lru_cache(maxsize=1)  # all agents are checked on one world after the other
-def _known(env: gym.Env[Any, Any]) -> Knowledge:
-    """The facts about an instance."""
+def first_known(env: gym.Env[Any, Any], seed: int = 0) -> Knowledge:
+    """The facts about the instance of the first run from a seed; the number of arms if its means are not known."""
     bandit = env.unwrapped
-    assert isinstance(bandit, NSBanditEnv)
-    return known_of(_instance(env, 0), bandit.world, bandit.law)
-
-
-def _instance(env: gym.Env[Any, Any], seed: int) -> Floats:
-    bandit = env.unwrapped
-    assert isinstance(bandit, NSBanditEnv)
+    if not isinstance(bandit, NSBanditEnv):
+        return Knowledge(n_arms=int(env.action_space.n))  # type: ignore[attr-defined]
     if bandit.world.random:
-        env.reset(seed=seed)
-    return bandit.means
+        env.reset(seed=seed_pair(seed)[0])
+    return known_of(bandit.means, bandit.world, bandit.law)
 
 
-class Instances(Mapping[str, Floats | None]):
+class Instances(Labelled[Floats | None]):
     """The means of the first run on every world, by label; None if an environment does not provide them.
 
-    They are made when they are asked for, and those of the last few worlds are kept: a figure may be drawn of one world
-    while the page is made of another.
+    They are made when they are asked for, and those of the last few worlds are kept.
     """
 
     def __init__(self, study: Study) -> None:
-        self._worlds: dict[str, tuple[WorldSpec, int]] = {}
+        worlds: dict[str, tuple[WorldSpec, int]] = {}
         for each in study.experiments:
-            seed, _ = seed_pair(each.seed)
             for world in each.worlds:
-                self._worlds.setdefault(world.label, (world, seed))
-        self._made = lru_cache(maxsize=KEPT)(_means_of)
+                worlds.setdefault(world.label, (world, each.seed))
 
-    def __getitem__(self, label: str) -> Floats | None:
-        return self._made(*self._worlds[label])
+        @lru_cache(maxsize=KEPT)
+        def means(label: str) -> Floats | None:
+            world, seed = worlds[label]
+            return first_known(world.env(), seed).means
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._worlds)
-
-    def __len__(self) -> int:
-        return len(self._worlds)
-
-
-def _means_of(world: WorldSpec, seed: int) -> Floats | None:
-    env = world.env()
-    return _instance(env, seed) if isinstance(env.unwrapped, NSBanditEnv) else None
+        super().__init__(worlds, means)

@@ -331,13 +331,21 @@ class MemoryStore(Store):
 
     Args:
         code: gives the version of the code that computes a unit.
-        report: shows a line to the user.
+        saved: called with every unit that was stored.
     """
 
-    def __init__(self, code: Callable[[Unit], str] = lambda unit: "", report: Callable[[str], None] = print) -> None:
-        self.folder, self.code, self.report = Path(":memory:"), code, report
+    def __init__(
+        self, code: Callable[[Unit], str] = lambda unit: "", saved: Callable[[Unit], None] = lambda unit: None
+    ) -> None:
+        self.folder, self.code, self.report, self.saved = Path(":memory:"), code, print, saved
         self._turn = threading.RLock()
         self._db = _database(self.folder)
+
+    def save(self, units: Sequence[Unit], rows: Sequence[Row]) -> None:
+        """Store the rows, and tell of each unit."""
+        super().save(units, rows)
+        for unit in units:
+            self.saved(unit)
 
 
 def _database(path: Path) -> sqlite3.Connection:

@@ -75,10 +75,6 @@ class Experiment:
         else:
             object.__setattr__(self, "reference", labels[0])
 
-    def on(self, world: WorldSpec) -> Experiment:
-        """Return the same experiment on one world only."""
-        return replace(self, worlds=(world,))
-
     @property
     def ranked(self) -> tuple[AgentSpec, ...]:
         """The agents that are compared: all but other readings of them."""
@@ -140,11 +136,6 @@ class Study:
     def worlds(self) -> tuple[WorldSpec, ...]:
         """Every world once, in order of appearance."""
         return tuple(dict.fromkeys(world for experiment in self.experiments for world in experiment.worlds))
-
-    @property
-    def random_worlds(self) -> set[str]:
-        """The labels of worlds whose means differ from run to run."""
-        return {world.label for world in self.worlds if world.random}
 
     @property
     def summary(self) -> str:

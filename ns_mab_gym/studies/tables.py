@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -41,24 +41,21 @@ def logs_alarms(results: Results, experiment: Experiment, world: WorldSpec) -> b
     return any(curves[agent.label].alarms is not None for agent in experiment.agents)
 
 
-def cards_on(
-    results: Results, experiment: Experiment, world: WorldSpec, means: Floats | None, drawn_anew: bool
-) -> dict[str, Scorecard]:
-    """The scorecards of an experiment's agents on a world, by label.
+def cards_on(results: Results, experiment: Experiment, world: WorldSpec, means: Floats | None) -> dict[str, Scorecard]:
+    """The scorecards of an experiment's agents on a world, by label; of a random one, by the means of each run.
 
     Args:
         results: the runs.
         experiment: whose agents are scored, if they log their alarms.
         world: one of its worlds.
         means: the world's; None where they are not known, and then nothing is scored.
-        drawn_anew: whether they differ from run to run; then those of each run are made again from its seed.
     """
     logged = {agent.label: results.curves[world.label][agent.label] for agent in experiment.agents}
     logged = {label: runs for label, runs in logged.items() if runs.alarms is not None}
     if not logged or means is None:
         return {}
     seeds = tuple(seed for seed, _ in next(iter(logged.values())).seeds)  # all agents play the same instances
-    changes = _drawn_changes(world, seeds) if drawn_anew else (changes_of(means),)
+    changes = _drawn_changes(world, seeds) if world.random else (changes_of(means),)
     if not all(each.scorable for each in changes):
         return {}
     return {label: score(runs, changes) for label, runs in logged.items()}
@@ -96,16 +93,13 @@ DETECTIONS = (
 OF_ALARMS = 10  # columns of DETECTIONS that are about all breakpoints together
 
 
-def write_tables(
-    results: Results, folder: Path, means: Mapping[str, Floats | None], drawn_anew: Collection[str]
-) -> StudyTotals:
+def write_tables(results: Results, folder: Path, means: Mapping[str, Floats | None]) -> StudyTotals:
     """Write ``table.parquet``, ``summary.csv``, and ``detections.csv`` if any alarms can be scored.
 
     Args:
         results: the runs; those of one world are held at a time.
         folder: where the tables go.
         means: those of an instance of each world, by label; None where they are not known.
-        drawn_anew: the labels of worlds whose means differ from run to run.
 
     Returns:
         the totals of the runs.
@@ -122,7 +116,7 @@ def write_tables(
             totals.add(results, world)
             for experiment in results.study.experiments:
                 if world in experiment.worlds:
-                    cards = cards_on(results, experiment, world, means[world.label], world.label in drawn_anew)
+                    cards = cards_on(results, experiment, world, means[world.label])
                     finals[experiment, world] = _summary_rows(results, experiment, world)
                     detections[experiment, world] = _detection_rows(results, world, cards)
             for label, agent in results.agents[world.label].items():
@@ -191,20 +185,13 @@ def _cells(interval: Interval) -> list[float | str]:
     return ["" if np.isnan(part) else part for part in interval]
 
 
-def swept_on(results: Results, experiment: Experiment, world: WorldSpec, anew: bool) -> list[Swept]:
-    """Every sweep of an experiment's agents on a world.
-
-    Args:
-        results: the runs.
-        experiment: which agents.
-        world: which world.
-        anew: whether its means differ from run to run.
-    """
+def swept_on(results: Results, experiment: Experiment, world: WorldSpec) -> list[Swept]:
+    """Every sweep of an experiment's agents on a world."""
     curves = results.curves[world.label]
     found = []
     for (parameter, family), agents in experiment.sweeps.items():
         env, known = world.env(), []  # nothing of environments that do not tell their means
-        for env_seed, _ in curves[agents[0].label].seeds[: INSTANCES if anew else 1]:
+        for env_seed, _ in curves[agents[0].label].seeds[: INSTANCES if world.random else 1]:
             if isinstance(bandit := env.unwrapped, NSBanditEnv):
                 env.reset(seed=env_seed)
                 known.append(known_of(bandit.means, bandit.world, bandit.law))

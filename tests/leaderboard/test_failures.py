@@ -16,7 +16,8 @@ WORLDS = {world.label: world for world in chosen_worlds(["4 changes", "16 change
 
 def ranked(folder, simulate, labels=LABELS, **options):
     contestants = [each for each in zoo_and() if each.label in labels]
-    made = Leaderboard(plan_of(list(WORLDS.values()), contestants), folder, simulate, 1, **options)
+    plan = plan_of(list(WORLDS.values()), contestants)
+    made = Leaderboard(plan, folder=folder, simulate=simulate, n_jobs=1, **options)
     return made, made.run()
 
 

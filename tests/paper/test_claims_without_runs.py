@@ -65,3 +65,13 @@ def test_further_runs_that_fail_leave_the_first_ones_whole(tmp_path):
     assert any("Failed: ts on here, runs 100-149 (ValueError: it broke (" in line for line in said)
     assert "Further runs count up to the first that some agent concerned lacks." in said
     assert {row["agent"] for row in rows_of(tmp_path / "out" / "summary.csv")} == {"ts", "short"}
+
+
+def test_a_world_of_which_nothing_is_left_takes_its_own_verdicts_only(tmp_path, whole):
+    [here] = claimed().experiments
+    there = replace(here, worlds=(WorldSpec.of("NSBandit-Smooth-v0", label="there", horizon=1_000),))
+    broken = Failing(FakeEngine(), (None, "NSBandit-Smooth-v0"))
+    _, said = ran(Study("Two", (here, there)), tmp_path / "out", broken, claims={**CLAIMS, "there": (CLEAR,)})
+    assert json.loads((tmp_path / "out" / "claims.json").read_text()) == list(whole.values())
+    assert "Nothing is left on there." in said
+    assert "No verdict, for want of these runs, on 1 sentences: clear (there)." in said

@@ -76,7 +76,7 @@ def test_another_reading_is_ranked_in_the_place_of_its_agent(tmp_path):
     results = Results(Study("", (experiment,)), {"here": made}, {"here": {each.label: each for each in entries}})
     ranks = {row.label: row.rank for row in summaries(results, experiment, world)}
     assert ranks == {"ts": 1, "kl-ucb": 2, "random": 3, "kl-ucb (badly)": 3}
-    write_tables(results, tmp_path, {"here": None}, ())
+    write_tables(results, tmp_path, {"here": None})
     rows = (tmp_path / "summary.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0].startswith("world,agent,words,stands_for,runs,final_regret")
     assert rows[-1].startswith("here,kl-ucb (badly),kl-ucb:c=0.0,kl-ucb,30,")

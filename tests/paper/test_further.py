@@ -45,7 +45,9 @@ def pipeline(tmp_path, asked):
         agents = [AgentSpec.of(name) for name in MEANS]
         agents.append(replace(AgentSpec.of("kl-ucb", label="kl-ucb (badly)", c=0.0), stands_for="kl-ucb"))
         study = Study("Small", (Experiment(worlds=(world,), agents=tuple(agents), runs=runs),))
-        return Pipeline(study, tmp_path / "out", simulate, 1, claims={"here": claims}, further_runs=further)
+        return Pipeline(
+            study, folder=tmp_path / "out", simulate=simulate, n_jobs=1, claims={"here": claims}, further_runs=further
+        )
 
     return made
 
@@ -56,7 +58,7 @@ def judged(monkeypatch):
 
     def of(pipeline):
         seen = []
-        monkeypatch.setattr(Pipeline, "_write", lambda self, ran, *_: seen.extend(ran.judged))
+        monkeypatch.setattr(Pipeline, "_write", lambda self, *given: seen.extend(given[3]))
         pipeline.run()
         return {each.claim.key: each for each in seen}
 

@@ -10,8 +10,8 @@ from claims_made import HORIZON, curves, evidence
 from ns_mab_gym import statistics
 from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
-from ns_mab_gym.paper import decisions, study
-from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, CHOICES, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
+from ns_mab_gym.paper import decisions, readings, study
+from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS
 from ns_mab_gym.paper.study import SETTINGS, other_readings
 from ns_mab_gym.specs import AgentSpec, WorldSpec
@@ -197,9 +197,10 @@ def test_a_claim_names_the_choices_that_its_test_looks_at_and_no_others(paper_ev
 
 def test_every_choice_of_the_paper_is_some_claim_s_and_says_why():
     used = {choice for about in CLAIMS.values() for claim in about for choice in claim.choices}
-    assert used == set(CHOICES)
-    assert len({choice.key for choice in CHOICES}) == len(CHOICES)
-    for choice in CHOICES:
+    choices = [each for each in vars(readings).values() if isinstance(each, Choice)]
+    assert used == set(choices)
+    assert len({choice.key for choice in choices}) == len(choices)
+    for choice in choices:
         assert len(choice.readings) >= 2
         assert choice.question.endswith("?")
         assert all(reading.name and reading.why for reading in choice.readings)

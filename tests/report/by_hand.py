@@ -109,7 +109,7 @@ def judged() -> list[Judged]:
 
 def page_of(results: Results, **parts: Any) -> Page:
     """A report about results, without known means unless they are given."""
-    about = {"means": dict.fromkeys(results.curves), "summary": "in short", "settings": [("seed", 0)], **parts}
+    about = {"means": dict.fromkeys(results.curves), "settings": [("seed", 0)], **parts}
     return Page(results=results, **about)
 
 

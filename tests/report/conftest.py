@@ -66,8 +66,8 @@ def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     claim = Claim(TOGETHER, TOGETHER, TOGETHER, decide, (choice,))
     pipeline = Pipeline(
         Study(TOGETHER, experiments),
-        tmp_path_factory.mktemp("hostile") / "out",
-        simulate,
+        folder=tmp_path_factory.mktemp("hostile") / "out",
+        simulate=simulate,
         claims={world.label: [claim] for world in worlds},
         notes=[TOGETHER],
         warning=TOGETHER,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ns_mab_gym.claims.judging import Claim, Finding, Judged, Judgement, Test, Verdict
+from ns_mab_gym.claims.judging import Choice, Claim, Finding, Judged, Judgement, Test, Verdict
 from ns_mab_gym.paper import readings as paper_readings
 from ns_mab_gym.paper.readings import ALGORITHMS
 from ns_mab_gym.report.claims import choices_of, finding_data, reading_data
@@ -97,7 +97,8 @@ def test_who_is_compared_and_how_comes_before_what_sentences_mean():
 
 
 def test_of_the_papers_choices_only_one_is_about_who_is_compared():
-    about = [choice for choice in paper_readings.CHOICES if choice.compares]
+    choices = [each for each in vars(paper_readings).values() if isinstance(each, Choice)]
+    about = [choice for choice in choices if choice.compares]
     assert [choice.key for choice in about] == ["KL-UCB"]
     missing = {frozenset(ALGORITHMS) - frozenset(reading.value) for reading in about[0].readings}
     assert missing == {frozenset(), frozenset({"KL-UCB"})}

@@ -19,7 +19,7 @@ def runs(unit):
 
 @pytest.fixture
 def drawn_study():
-    worlds = (WorldSpec.of("a", label="A"), WorldSpec.of("b", label="a"))  # alike as names of files
+    worlds = (WorldSpec.of("stationary", label="A"), WorldSpec.of("rising", label="a"))  # alike as names of files
     families = tuple(AgentSpec.of("ts", label=f"TS {w}", group="TS", window=w) for w in (1, 2))
     return Study(
         "test",

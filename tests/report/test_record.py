@@ -23,7 +23,7 @@ def ran(tmp_path, monkeypatch):
 
     def run(study=STUDY, **options):
         before = len(written)
-        lines = Pipeline(study, tmp_path / "out", FakeEngine(), **options).run()
+        lines = Pipeline(study, folder=tmp_path / "out", simulate=FakeEngine(), **options).run()
         said = [re.sub(r"computed in .*", "", line).replace("2 of 2", "0 of 2") for line in lines]
         return said, len(written) > before
 

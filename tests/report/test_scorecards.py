@@ -54,20 +54,20 @@ def results(alert_study, alert_engine):
 def test_agents_with_a_log_are_scored(results, alert_study):
     [experiment] = alert_study.experiments
     means = Instances(alert_study)
-    cards = cards_on(results, experiment, ABRUPT, means["abrupt"], False)
+    cards = cards_on(results, experiment, ABRUPT, means["abrupt"])
     assert list(cards) == ["alert", "bold"]
     assert [each.detected for each in cards["alert"].breakpoints] == [0, 30, 0]
     assert cards["alert"].delay.value == 10
-    assert cards_on(results, experiment, ABRUPT, None, False) == {}
-    assert cards_on(results, experiment, SMOOTH, means["smooth"], False) == {}
+    assert cards_on(results, experiment, ABRUPT, None) == {}
+    assert cards_on(results, experiment, SMOOTH, means["smooth"]) == {}
     assert logs_alarms(results, experiment, SMOOTH)
 
 
 def test_a_world_drawn_anew_is_scored_by_the_means_of_each_run(results, alert_study):
     [experiment] = alert_study.experiments
     means = Instances(alert_study)
-    assert set(alert_study.random_worlds) == {"anew"}
-    card = cards_on(results, experiment, ANEW, means["anew"], True)["alert"]
+    assert [world.label for world in alert_study.worlds if world.random] == ["anew"]
+    card = cards_on(results, experiment, ANEW, means["anew"])["alert"]
     env = gym.make("NSBandit-Piecewise-v0", horizon=HORIZON, n_arms=10, changes=4)
 
     def of_run(run):
@@ -81,7 +81,7 @@ def test_a_world_drawn_anew_is_scored_by_the_means_of_each_run(results, alert_st
 
 
 def test_the_file_of_detections(results, alert_study, tmp_path):
-    totals = write_tables(results, tmp_path, Instances(alert_study), {"anew"})
+    totals = write_tables(results, tmp_path, Instances(alert_study))
     assert totals.alarms
     rows = list(csv.DictReader((tmp_path / "detections.csv").read_text(encoding="utf-8").splitlines()))
     assert all(None not in row and None not in row.values() for row in rows)  # no row is too long or too short
@@ -105,7 +105,7 @@ def test_the_figures_of_alarms_show_the_agents_of_each_world(results, alert_stud
     monkeypatch.setattr(
         pictures, "alarm_figure", lambda cards, title: shown.setdefault(title, list(cards)) and Figure()
     )
-    drawn = pictures.draw(results, Instances(alert_study), tmp_path, {"anew"})
+    drawn = pictures.draw(results, Instances(alert_study), tmp_path)
     [experiment] = alert_study.experiments
     timelines = {(experiment, world): tmp_path / f"{n}.svg" for world, n in zip((ABRUPT, ANEW), NAMES, strict=True)}
     assert drawn.timelines == timelines
@@ -113,7 +113,7 @@ def test_the_figures_of_alarms_show_the_agents_of_each_world(results, alert_stud
 
 
 def test_a_pipeline_writes_the_detections(alert_study, alert_engine, tmp_path, capsys):
-    Pipeline(alert_study, tmp_path / "out", alert_engine).run()
+    Pipeline(alert_study, folder=tmp_path / "out", simulate=alert_engine).run()
     assert (tmp_path / "out" / "detections.csv").exists()
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("<h3>Detections</h3>") == 3
@@ -122,7 +122,7 @@ def test_a_pipeline_writes_the_detections(alert_study, alert_engine, tmp_path, c
 
 def test_without_detectors_nothing_is_written_or_drawn(tmp_path, capsys):
     quiet = Study("quiet", (Experiment(worlds=(ABRUPT,), agents=(QUIET, AgentSpec.of("random")), runs=3),))
-    Pipeline(quiet, tmp_path / "out", FakeEngine()).run()
+    Pipeline(quiet, folder=tmp_path / "out", simulate=FakeEngine()).run()
     assert not (tmp_path / "out" / "detections.csv").exists()
     assert not list((tmp_path / "out" / "figures").glob("*alarms*"))
     page = (tmp_path / "out" / "report.html").read_text()

@@ -23,13 +23,13 @@ def runs(final: float) -> Runs:
     return Runs(np.array([HORIZON]), regret, pulls, pulls, [(1, 2), (3, 4)], [{}, {}], 0.1)
 
 
-def swept(world: WorldSpec, *agents: AgentSpec, anew: bool = False) -> list[Swept]:
+def swept(world: WorldSpec, *agents: AgentSpec) -> list[Swept]:
     """The sweeps of agents whose n-th has a mean final regret of n."""
     experiment = Experiment(worlds=(world,), agents=agents, runs=2)
     curves = {agent.label: runs(float(n)) for n, agent in enumerate(agents)}
     entries = {agent.label: agent for agent in agents}
     results = Results(Study("s", (experiment,)), {world.label: curves}, {world.label: entries})
-    return swept_on(results, experiment, world, anew)
+    return swept_on(results, experiment, world)
 
 
 ABRUPT = WorldSpec.of("NSBandit-Abrupt-v0", horizon=HORIZON)
@@ -57,9 +57,9 @@ def test_marks_belong_to_the_other_parameters_that_are_fixed():
 
 def test_on_a_random_world_only_what_does_not_hang_on_the_instance_is_marked():
     world = WorldSpec.of("piecewise", horizon=HORIZON, n_arms=3)
-    [window] = swept(world, *read_agents("beta-swts:window=200|50"), anew=True)
+    [window] = swept(world, *read_agents("beta-swts:window=200|50"))
     assert window.marks == {"tuned": math.floor(4 * math.sqrt(HORIZON * math.log(HORIZON)))}
-    [batch] = swept(world, *read_agents("rexp3:batch=20|50"), anew=True)  # tuned from V_T, which differs
+    [batch] = swept(world, *read_agents("rexp3:batch=20|50"))  # tuned from V_T, which differs
     assert batch.marks == {}
 
 

@@ -1,7 +1,6 @@
 """Runs are read when they are asked for, once by whoever goes world by world, and few of them are held."""
 
 import gc
-import threading
 import weakref
 from collections import Counter
 from dataclasses import replace
@@ -19,7 +18,7 @@ from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.runs import Runs
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies import runner
-from ns_mab_gym.studies.results import KeptRuns, LabelledRuns, MissingRunsError, collect
+from ns_mab_gym.studies.results import KeptRuns, Labelled, MissingRunsError, collect
 from ns_mab_gym.studies.runner import compute, load, run, until_whole
 from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study, units_of
@@ -72,31 +71,13 @@ def test_labels_are_known_without_reading():
     assert (len(kept), len(kept["world 1"]), list(kept["world 1"])) == (10, 3, ["a", "b", "c"])
     assert "a" in kept["world 1"]
     assert "d" not in kept["world 1"]
-    gaps = LabelledRuns(["a", "b", "d"], kept["world 1"].__getitem__, missing=["d"])
+    gaps = Labelled(["a", "b", "d"], kept["world 1"].__getitem__)
     assert "d" in gaps
     assert reader.asked == {}
     assert len(gaps["a"]) == 100
     for missing in (lambda: kept["nowhere"], lambda: kept["world 1"]["d"], lambda: gaps["d"]):
         with pytest.raises(MissingRunsError):
             missing()
-
-
-def test_threads_that_ask_at_once_get_the_same():
-    reader = Reader()
-    kept, found = KeptRuns(LABELS, reader, 10**9), []
-    started = threading.Barrier(4, timeout=30)
-
-    def ask():
-        started.wait()
-        found.append([kept[world][agent] for world in LABELS for agent in "abc"])
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(reader.asked.values()) == {1}
-    assert all(len({id(each) for each in same}) == 1 for same in zip(*found, strict=True))
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["all stored", "others computed now"])
@@ -159,7 +140,8 @@ def test_a_pipeline_holds_the_runs_of_few_units(tmp_path, engine, loaded, monkey
     monkeypatch.setattr(pipelines, "collect", noting)
     worlds = tuple(WorldSpec.of("NSBandit-Abrupt-v0", label=f"w{n}", horizon=1_000 + n) for n in range(20))
     agents = (AgentSpec.of("ts"), AgentSpec.of("random"))
-    Pipeline(Study("many", (Experiment(worlds=worlds, agents=agents, runs=60),)), tmp_path / "out", engine, 1).run()
+    study = Study("many", (Experiment(worlds=worlds, agents=agents, runs=60),))
+    Pipeline(study, folder=tmp_path / "out", simulate=engine, n_jobs=1).run()
     gc.collect()
     assert loaded[1] >= 2 * 120  # the tables and the figures at least
     assert loaded[0] <= 12  # blocks being joined, here and in the thread of the figures
@@ -171,7 +153,7 @@ def test_a_leaderboard_holds_final_regrets_alone(tmp_path, engine, loaded, monke
     monkeypatch.setattr(board, "draw_board", lambda standings, folder: {})
     contestants = [each for each in zoo_and() if each.label in ("ts", "ucb1", "sw-ucb", "random", "oracle-restart")]
     plan = plan_of(chosen_worlds(["random phases", "random walks"], quick=True), contestants)
-    board.Leaderboard(plan, tmp_path / "out", engine, 1).run()
+    board.Leaderboard(plan, folder=tmp_path / "out", simulate=engine, n_jobs=1).run()
     assert loaded[1] == len(units_of(plan.study()))  # one pass
     assert loaded[0] <= 4
     divisions, totals = divisions_of(plan, collect(plan.study(), lambda unit: compute(unit, engine, None)))

@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from stored_runs import change, save, v1
+from stored_runs import change, v1
 
 from ns_mab_gym.runs import seed_pair
 from ns_mab_gym.studies.results import collect
-from ns_mab_gym.studies.runner import compute, load, run, until_whole
+from ns_mab_gym.studies.runner import load, run, until_whole
 from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import LostResultError, units_of
 
@@ -150,11 +150,3 @@ def test_what_goes_on_breaking_is_told_in_the_end(study, store, engine, progress
     with pytest.raises(LostResultError, match="it is gone"):
         until_whole(reading, lambda line: None)
     assert len(tries) == 4
-
-
-def test_every_unit_is_announced_once_whether_it_was_stored_before_or_is_computed_now(study, store, engine, progress):
-    units, told = units_of(study), []
-    save(store, units[4], compute(units[4], engine, None))
-    run(study, store, engine, progress, ready=told.append)
-    assert told[0] == units[4]  # what is there comes first
-    assert sorted(map(str, told)) == sorted(map(str, units))

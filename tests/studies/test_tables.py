@@ -28,7 +28,7 @@ def twice(study):
 
 def test_the_table_has_a_row_for_each_pair_run_and_round_once(tmp_path, twice, engine, monkeypatch):
     monkeypatch.setattr(tables, "ROWS", 700)  # 35 runs of 20 rounds
-    write_tables(collect(twice, lambda unit: compute(unit, engine, None)), tmp_path, MEANS, ())
+    write_tables(collect(twice, lambda unit: compute(unit, engine, None)), tmp_path, MEANS)
     table = pd.read_parquet(tmp_path / "table.parquet")
     expected = pd.concat(
         pd.DataFrame(
@@ -56,7 +56,7 @@ def test_the_table_has_a_row_for_each_pair_run_and_round_once(tmp_path, twice, e
 
 def test_a_table_that_cannot_be_finished_leaves_the_one_before(tmp_path, study, engine):
     results = collect(study, lambda unit: compute(unit, engine, None))
-    write_tables(results, tmp_path, MEANS, ())
+    write_tables(results, tmp_path, MEANS)
     before = (tmp_path / "table.parquet").read_bytes()
 
     def gone(unit):
@@ -65,7 +65,7 @@ def test_a_table_that_cannot_be_finished_leaves_the_one_before(tmp_path, study, 
         return compute(unit, engine, None)
 
     with pytest.raises(OSError, match="gone"):
-        write_tables(collect(study, gone), tmp_path, MEANS, ())
+        write_tables(collect(study, gone), tmp_path, MEANS)
     assert (tmp_path / "table.parquet").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"table.parquet", "summary.csv"}
 
@@ -73,7 +73,7 @@ def test_a_table_that_cannot_be_finished_leaves_the_one_before(tmp_path, study, 
 def test_rows_follow_the_experiments_and_then_their_worlds(tmp_path, twice, engine):
     first, second, *_ = twice.experiments
     study = Study("s", (first, replace(second, worlds=second.worlds[::-1])))
-    write_tables(collect(study, lambda unit: compute(unit, engine, None)), tmp_path, MEANS, ())
+    write_tables(collect(study, lambda unit: compute(unit, engine, None)), tmp_path, MEANS)
     rows = pd.read_csv(tmp_path / "summary.csv")
     abrupt, smooth = (world.label for world in first.worlds)
     assert rows.world.tolist() == [abrupt] * 3 + [smooth] * 3 + [smooth, abrupt]

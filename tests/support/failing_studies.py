@@ -35,7 +35,7 @@ class Failing:
 
 def ran(study: Study, folder: Path, simulate: Engine, **options: Any) -> tuple[Pipeline, list[str]]:
     """A pipeline that was run, and the lines that it said at the end."""
-    pipeline = Pipeline(study, folder, simulate, 1, **options)
+    pipeline = Pipeline(study, folder=folder, simulate=simulate, n_jobs=1, **options)
     return pipeline, pipeline.run()
 
 
