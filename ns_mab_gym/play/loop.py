@@ -15,10 +15,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..agents.core.arguments import UnplayableArmError, playable, positive_int, seed_number, shown
-from ..agents.core.kernel import LEAN, act, functions_of, inlined, observe
+from ..agents.core.kernel import act, functions_of, inlined, observe
 from ..agents.core.protocol import Agent, AgentProtocol
 from ..agents.parts.alarms import alarms_of, log_in
 from ..compilation import compiled
@@ -250,22 +249,6 @@ def best_means(means: npt.NDArray[np.float64], best: npt.NDArray[np.float64]) ->
         best[t] = largest
 
 
-def without_counting(function: FunctionType) -> Any:
-    """Return a function that calls this one compiled without numba's counting of references to arrays.
-
-    Whoever calls it holds all arrays meanwhile, so that nothing need be counted, which would take more than half of the
-    time. Code that is compiled in this way can make no arrays: numba refuses it.
-    """
-    options: Any = {**LEAN, "nogil": True, "_nrt": False}
-    inner: Any = njit(**options)(function)
-
-    def loop(*arguments: Any) -> Any:
-        return inner(*arguments)
-
-    loop.__name__ = loop.__qualname__ = function.__name__
-    return loop
-
-
 _LOOPS: dict[tuple[Any, ...], Any] = {}
 _MAKING = threading.Lock()
 
@@ -296,8 +279,7 @@ def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
         played.__qualname__ = played.__name__  # numba names its cache files after it
         played.__module__ = _play.__module__
         others = [name for name in names if not name.startswith("ns_mab_gym.")]
-        loop = played if others else without_counting(played)
         kept = not any(name.startswith("__main__:") or "<locals>" in name for name in others)
         modules = modules_behind({name.partition(":")[0] for name in others}) if kept else ()
-        _LOOPS[key] = compiled(loop, kept=kept, called=agent, modules=modules)
+        _LOOPS[key] = compiled(played, kept=kept, called=agent, modules=modules, counting=bool(others))
         return _LOOPS[key]
