@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -17,7 +17,6 @@ matrices = hnp.arrays(
 )
 
 
-@settings(deadline=None)
 @given(matrices)
 def test_facts_equal_their_definitions(means):
     T, K = means.shape
@@ -30,7 +29,6 @@ def test_facts_equal_their_definitions(means):
     assert theory.lipschitz(means) == max(steps, default=0.0)
 
 
-@settings(deadline=None)
 @given(matrices)
 def test_leaders_are_the_best_and_the_best_of_the_rest(means):
     arm, best, rival = theory.leaders(means)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from winning import agreement, winning_chances
@@ -29,7 +29,6 @@ def by_definition(history: History, n_arms: int, gamma: float) -> tuple[list[flo
     return pulls, [math.fsum(w * x for a, w, x in terms if a == i) for i in range(n_arms)]
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     name=st.sampled_from(DISCOUNTING),
     gamma=st.floats(0.05, 1),
@@ -252,7 +251,6 @@ def memories(history: History, n_arms: int, gamma: float, window: int | None) ->
     return found
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     gamma=st.floats(0.1, 1),
     window=st.one_of(st.none(), st.integers(1, 12)),

@@ -69,7 +69,6 @@ def test_kl_indices_are_told_apart_to_1e_9(n, mean, rival_n, closeness, rival_fi
     assert agent.act() == (rival if closeness > 0 else 1 - rival)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     n_arms=st.integers(2, 6), seed=st.integers(0, 2**31), scale=st.sampled_from([3, 30, 400]), closed=st.integers(0, 5)
 )
@@ -125,21 +124,18 @@ def play_along(agent: agents.Agent, history: History, window: float, rule: Rule)
             agent.observe(*history[t])
 
 
-@settings(deadline=None)
 @given(game=games(), window=st.integers(1, 60), xi=st.sampled_from([0.6, 0.01, 2.0]))
 def test_sw_ucb_plays_the_largest_index(game, window, xi):
     n_arms, history = game
     play_along(agents.SWUCB(n_arms, window=window, xi=xi), history, window, ucb_rule(xi, window))
 
 
-@settings(deadline=None)
 @given(game=games(), c=st.sampled_from([3.0, 0.0, 1.0]))
 def test_kl_ucb_plays_the_largest_index(game, c):
     n_arms, history = game
     play_along(agents.KLUCB(n_arms, c=c), history, math.inf, kl_rule(c, math.inf))
 
 
-@settings(deadline=None)
 @given(game=games(), window=st.integers(1, 60), c=st.sampled_from([3.0, 0.0, 1.0]))
 def test_sw_kl_ucb_plays_the_largest_index(game, window, c):
     n_arms, history = game

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise, permutations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -52,7 +52,6 @@ def play(agent: agents.Agent, rounds: int, reward) -> tuple[History, list[int]]:
     return history, resets
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     n_arms=st.integers(2, 4),
     delta=st.sampled_from([0.9, 0.3, 0.01]),

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from examples import WINDOWED, known
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ns_mab_gym import agents
@@ -38,7 +38,6 @@ def test_there_are_windowed_agents():
 
 
 @every_windowed_agent
-@settings(deadline=None)
 @given(data=st.data(), window=st.integers(1, 70))
 def test_counts_and_sums_equal_brute_force_on_any_history(name, data, window):
     """Pulls exactly, sums to 1e-9, after every round of any history and for any window; arm 1 is forgotten at times."""
@@ -58,7 +57,6 @@ def test_counts_and_sums_equal_brute_force_on_any_history(name, data, window):
 
 
 @pytest.mark.parametrize("name", [name for name in WINDOWED if name not in DUELLISTS])
-@settings(deadline=None, max_examples=60)
 @given(data=st.data(), window=st.integers(1, 12), seed=st.integers(0, 2**31))
 def test_nothing_but_the_window_is_remembered(name, data, window, seed, example, forced_agents):
     """After τ rounds or more, an agent plays on like one that saw nothing but the last τ rounds.

@@ -129,10 +129,11 @@ NO_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("act", "chosen", "round_"), NO_NUMBERS)
-def test_what_is_no_number(act, chosen, round_):
+def odd_agent(act):
+    """An agent with this rule, and with a state of its own, as numba keeps the first rule that it sees."""
+
     class State(OddState):
-        """Of its own, as numba keeps the first rule that it sees."""
+        pass
 
     rule(State, act, count_rounds)
 
@@ -143,8 +144,13 @@ def test_what_is_no_number(act, chosen, round_):
         def _new_state(self):
             return State(np.zeros(1, np.int64))
 
+    return Odd(K)
+
+
+@pytest.mark.parametrize(("act", "chosen", "round_"), NO_NUMBERS)
+def test_what_is_no_number(act, chosen, round_):
     said = f"odd chose {chosen} in round {round_}; an arm is an integer from 0 to 9, so mend the agent's act"
-    assert refusals(Odd(K)) == (said, said)
+    assert refusals(odd_agent(act)) == (said, said)
 
 
 def test_an_agent_within_another():
@@ -189,20 +195,8 @@ def test_the_error_comes_back_from_other_processes():
 
 
 def test_a_rule_that_numba_cannot_compile_is_refused_in_words():
-    class State(OddState):
-        """Of its own."""
-
     def act(state, mask, rng):
         return int(str(state.rounds[0])[0]) if len(globals()) else 0
 
-    rule(State, act, observe_nothing)
-
-    @dataclass(eq=False)
-    class Pythonic(agents.Agent):
-        name = "pythonic"
-
-        def _new_state(self):
-            return State(np.zeros(1, np.int64))
-
-    with pytest.raises(TypeError, match=r"^numba cannot compile the rule of pythonic: .*; write it with what numba kn"):
-        nsb.simulate(WORLD, Pythonic(K), runs=1)
+    with pytest.raises(TypeError, match=r"^numba cannot compile the rule of odd: .*; write it with what numba knows"):
+        nsb.simulate(WORLD, odd_agent(act), runs=1)
