@@ -12,8 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -26,9 +25,7 @@ REMEDY = "this process compiles for itself; to keep what is compiled, let NUMBA_
 _told: list[str] = []  # one line is enough
 
 
-def compiled(
-    function: F, *, kept: bool = True, called: str = "", modules: Iterable[str] = (), counting: bool = True
-) -> F:
+def compiled(function: F, *, kept: bool = True, called: str = "", modules: Iterable[str] = ()) -> F:
     """The function as machine code that runs without Python's lock, compiled on its first call.
 
     Args:
@@ -36,14 +33,7 @@ def compiled(
         kept: whether it is cached on disk for other processes.
         called: its name in the message that it is being compiled, if that takes seconds.
         modules: the modules of the user's that its code comes from.
-        counting: whether it counts references to arrays, as numba does. That may take more than half of its time, and
-            is needed by functions that make arrays alone: whoever calls it holds all the others meanwhile.
     """
-    if not counting:
-        options: Any = {"nogil": True, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        inner = {"INNER": njit(**options)(function), "__name__": function.__module__}
-        function = cast(F, FunctionType(_call.__code__, inner, function.__name__))
-        function.__qualname__ = function.__name__  # numba names its cache files after it
     made: Any = njit(nogil=True)(function)
     if kept:
         try:
@@ -51,13 +41,6 @@ def compiled(
         except Exception as error:  # numba's RuntimeError where no folder can be written to, or whatever else is amiss
             _tell("compiled code cannot be kept on disk", error)
     return made  # type: ignore[no-any-return]
-
-
-INNER: Any = None  # a constant of each function that is made of the next one
-
-
-def _call(*arguments: Any) -> Any:
-    return INNER(*arguments)
 
 
 def _tell(what: str, error: Exception) -> None:

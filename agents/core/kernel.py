@@ -16,8 +16,8 @@ module.
 Rules for such functions: ``math.log`` and ``math.exp``, never numpy's, and plain loops for sums (numpy's differ in the
 last bit); no division by zero; :func:`floor_within` where a float becomes an integer. Helpers are marked with
 :data:`helper`, in hot places with :data:`inlined`, and with :data:`allocating` if they make arrays, none of which they
-return. Nothing else in the agents of this suite may make any: their loop is compiled without the counting of references
-to arrays, which would take most of its time.
+return. Nothing else in the agents of this suite may make any: their rules are compiled without the counting of
+references to arrays, which would take most of their time. Whoever calls them holds all arrays meanwhile.
 
 >>> from typing import NamedTuple
 >>> class TurnState(NamedTuple):
@@ -60,7 +60,7 @@ LEAN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 INLINED: Any = {"forceinline": True, **LEAN}
 helper = register_jitable(**LEAN)
 inlined = register_jitable(**INLINED)
-allocating = register_jitable(**LEAN, _nrt=True)  # the loop around the others does not count references to arrays
+allocating = register_jitable(**LEAN, _nrt=True)  # the others count references to arrays only if their caller does
 
 
 RULES: dict[type, dict[str, Callable[..., Any]]] = {}  # the functions of each class of state, by their names here
@@ -119,21 +119,28 @@ def watch(state: Any, arm: int, reward: float) -> bool:
     return alarm
 
 
-def _compile(function: Callable[..., Any], options: Any) -> None:
-    """Let compiled code call a function of this module, by the class of the state, whose rule is fixed from then on."""
+def _compile(function: Callable[..., Any], own: bool, options: Any) -> None:
+    """Let compiled code call a function of this module, by the class of the state, whose rule is fixed from then on.
+
+    Args:
+        function: the function.
+        own: whether for the states of this suite, whose rules need no counting of references, or for all others.
+        options: how it is compiled.
+    """
 
     def of_the_state(state: Any, *others: Any) -> Any:
-        if not isinstance(state, NAMED_TUPLES):
+        if not isinstance(state, NAMED_TUPLES) or own != state.instance_class.__module__.startswith("ns_mab_gym."):
             return None
-        kind = state.instance_class
-        _COMPILED.add(kind)
-        return RULES[kind].get(function.__name__)
+        _COMPILED.add(state.instance_class)
+        return RULES[state.instance_class].get(function.__name__)
 
-    overload(function, strict=False, jit_options=options)(of_the_state)
+    compiled_so: Any = {**options, "_nrt": not own}
+    overload(function, strict=False, jit_options=compiled_so)(of_the_state)
 
 
 for _function, _options in ((act, INLINED), (observe, INLINED), (watch, INLINED), (forget, LEAN)):
-    _compile(_function, _options)
+    for _own in (True, False):
+        _compile(_function, _own, _options)
 
 
 @inlined

@@ -281,5 +281,5 @@ def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
         others = [name for name in names if not name.startswith("ns_mab_gym.")]
         kept = not any(name.startswith("__main__:") or "<locals>" in name for name in others)
         modules = modules_behind({name.partition(":")[0] for name in others}) if kept else ()
-        _LOOPS[key] = compiled(played, kept=kept, called=agent, modules=modules, counting=bool(others))
+        _LOOPS[key] = compiled(played, kept=kept, called=agent, modules=modules)
         return _LOOPS[key]
