@@ -444,7 +444,7 @@ def map_unordered(
         if single:
             return [single.popleft()]
         if waiting:
-            share = -(-len(waiting) // (2 * pool.workers))
+            share = -(-len(waiting) // (2 * max(1, pool.workers)))  # a cluster may have lost its last one just now
             return [waiting.popleft() for _ in range(min(size, share, most or MOST_ITEMS))]
         return [suspects.popleft()] if suspects and not under_way else []
 
@@ -470,8 +470,9 @@ def map_unordered(
                     attempts[number] += 1 + getattr(error, "allowed_failures", 0)
                     if number in suspected and attempts[number] > retries:
                         left -= 1
-                        died = f"the worker died {attempts[number]} times with it: {WHY_WORKERS_DIE}"
-                        yield Failed(items[number], attempts[number], Error(died, str(error), died=True))
+                        text = f"the worker died {attempts[number]} times with it: {WHY_WORKERS_DIE}"
+                        death = Error(text, str(error), "a worker that died", died=True)
+                        yield Failed(items[number], attempts[number], death)
                     else:
                         suspects.append(number)
                 suspected.update(numbers)

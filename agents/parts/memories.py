@@ -278,7 +278,7 @@ FINEST = 1.0 / 128.0  # the first ε
 
 
 class Prefixes(NamedTuple):
-    """For each arm s and the sum of its first s samples, at split points s, and behind them those of all samples.
+    """Of each arm, the number and the sum of the samples before every split point; behind them, those of all samples.
 
     Points are kept at every multiple of a spacing while there is room. When the memory of an arm is full, points are
     dropped whose neighbours lie closer together than ε times their distance to the nearer end of the samples, with

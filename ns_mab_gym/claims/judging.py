@@ -41,7 +41,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A sentence to test: ``left`` is less than ``right``, run by run."""
+    """A comparison to test: ``left`` is less than ``right``, run by run."""
 
     left: str
     right: str
@@ -52,18 +52,18 @@ class Pair:
 
 @dataclass(frozen=True)
 class Test:
-    """A tested sentence.
+    """A tested comparison.
 
     Attributes:
         left: who should have less.
         right: who should have more.
-        where: the rounds, or whatever else tells it from other sentences about the two.
+        where: the rounds, or whatever else tells it from other comparisons of the two.
         left_mean: the mean of the left one.
         right_mean: the mean of the right one.
         low: the lower end of its own interval of the difference right − left.
         high: the upper end.
         answer: whether it is true; None if it is open.
-        shared: the interval that holds for all sentences together that are not settled by their own.
+        shared: the interval that holds together for all comparisons that are not settled by their own.
     """
 
     __test__ = False  # tells pytest that this is not a test class
@@ -104,7 +104,7 @@ class Finding:
     Attributes:
         verdict: what the runs say.
         figures: the measured figures.
-        tests: the sentences that were tested.
+        tests: the comparisons that were tested.
         exceptions: those that contradict the claim.
         instead: what the runs show where the claim does not hold.
     """
@@ -122,10 +122,10 @@ def less(
     """Test that left is less than right, by more than a margin.
 
     Args:
-        pairs: the sentences.
+        pairs: the comparisons.
         margin: the margin as a share of left's mean, or of the scale.
         scale: what the margin is a share of; left's mean if None.
-        needed: whether the claim needs "all" sentences to be true, "any" of them, or a "number" of them.
+        needed: whether the claim needs "all" comparisons to be true, "any" of them, or a "number" of them.
     """
     return _tests(
         pairs, margin, scale, needed, lambda ends, limit: ends[0] > limit, lambda ends, limit: ends[1] < limit
@@ -133,7 +133,7 @@ def less(
 
 
 def equal(pairs: Sequence[Pair], margin: float, *, scale: float | None = None) -> list[Test]:
-    """Test that left and right differ by less than a margin; all sentences are needed. See :func:`less`."""
+    """Test that left and right differ by less than a margin; all comparisons are needed. See :func:`less`."""
     return _tests(
         pairs,
         margin,
@@ -152,7 +152,7 @@ def _tests(
     true: Callable[[Bounds, float], bool],
     false: Callable[[Bounds, float], bool],
 ) -> list[Test]:
-    """Test sentences that are true, and false, of which an interval of the difference lies so beside a limit."""
+    """Test comparisons; ``true`` and ``false`` say what an interval of the difference proves beside a limit."""
     lefts = np.mean([pair.left_values for pair in pairs], axis=1).tolist()
     rights = np.mean([pair.right_values for pair in pairs], axis=1).tolist()
     differences = [pair.right_values - pair.left_values for pair in pairs]
@@ -173,7 +173,7 @@ def _tests(
 
 
 def verdict_all(answers: Sequence[bool | None]) -> Verdict:
-    """The verdict on a claim all of whose sentences must be true: one that is false makes it fail."""
+    """The verdict on a claim all of whose comparisons must be true: one that is false makes it fail."""
     if any(answer is False for answer in answers):
         return Verdict.FAILS
     return Verdict.HOLDS if all(answers) else Verdict.UNDECIDED
@@ -402,7 +402,7 @@ class Judgement:
         return tuple(choice for choice in self.choices if self.example(choice))
 
     def example(self, choice: Choice) -> dict[Readings, Finding]:
-        """Combinations that differ in one choice alone and not in the same verdict, nearest to the first readings."""
+        """Combinations that differ in this choice alone and get different verdicts, nearest to the first readings."""
         place, first = self.choices.index(choice), next(iter(self.findings))
         nearest = sorted(self.findings, key=lambda each: sum(a is not b for a, b in zip(each, first, strict=True)))
         for readings in nearest:

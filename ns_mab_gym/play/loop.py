@@ -204,8 +204,8 @@ def _play(
 ) -> tuple[int, float]:
     """Act, draw a reward and observe it in every round of the means; results go into the arrays marked as out.
 
-    Returns how many rounds were played, and what the agent chose then if it is no arm: fewer than T were played. If it
-    chose None, which numba lets a rule return in some rounds only, that is −1 minus this number.
+    Returns (T, 0) at the end; (t, choice) if the choice after t rounds is no arm; and (−1 − t, 0) if it is None, which
+    numba lets a rule return in some rounds only.
     """
     horizon, n_arms = means.shape
     total = 0.0

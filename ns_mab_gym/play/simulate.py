@@ -58,8 +58,8 @@ from .progress import ProgressOption, counting
 
 Tick = Callable[[int], None]  # called with the number of rounds whenever a run was played
 RUN_BYTES = 400  # of the seeds and parameters of a run
-LINES = 128  # bytes of memory that a core takes from another when it writes to one of them: two cache lines
-LARGE = 1 << 14  # bytes of an array whose ends are a small part of it
+LINES = 128  # bytes of two cache lines: arrays this far apart share none
+LARGE = 1 << 14  # bytes of an array from which on its ends, which may share a line, are a small part of it
 SAVING = 3.0  # seconds that processes must save to be worth their start, which takes one or two
 FIELDS = ("regret", "pulls", "suboptimal_pulls", "arms", "rewards")
 OTHERWISE = (
@@ -553,7 +553,7 @@ def _play_elsewhere(
 
 
 class Round(NamedTuple):
-    """One round of N runs, as ``play_at_once(env, seeds)`` of an agent that can play many at once yields T of.
+    """One round of N runs: ``play_at_once(env, seeds)`` of an agent that can play many at once yields T of them.
 
     Such an agent also has ``runs_at_once(env)``, the number of runs that the memory has room for; 0 if they can be
     played only one by one.

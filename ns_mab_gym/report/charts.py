@@ -166,7 +166,7 @@ def _phases(changes: Sequence[int], horizon: int) -> list[Chart]:
 
 
 def axes_layout(title: str, shapes: list[Chart]) -> Chart:
-    """The layout of a chart over rounds, or over what its horizontal axis is then said to be."""
+    """The layout of a chart whose horizontal axis is the round, unless its title is replaced."""
     return {
         "margin": {"l": 70, "r": 12, "t": 12, "b": 48},
         "paper_bgcolor": "white",

@@ -98,7 +98,7 @@ class Remains:
     def in_words(self) -> list[str]:
         """Return the sentences about it that belong beside all results."""
         out, worlds = ", ".join(self.left_out), ", ".join(self.dropped)
-        said = [f"Left out of every world of their experiments, for want of these runs: {out}."] if out else []
+        said = [f"Left out of all worlds of their experiments, since runs are missing: {out}."] if out else []
         said += [f"Others are compared with {new} instead of {old}." for old, new in self.references.items()]
         said += [f"Nothing is left on {worlds}."] if worlds else []
         return [escaped(sentence) for sentence in said]

@@ -177,7 +177,7 @@ def load(store: Store, unit: Unit) -> Runs:
 
 
 def until_whole(work: Callable[[], W], say: Callable[[str], None] = print) -> W:
-    """Do work that computes and then reads results; once more if some of these turn out to be broken.
+    """Do work that computes and then reads results, and again if some of these turn out to be broken.
 
     Results are not read when a run begins, but when they are needed. What is damaged is dropped by then.
     """

@@ -2,9 +2,9 @@
 
 Run r has the same luck for every candidate, so that differences are taken run by run. A candidate leaves when the lower
 bound of its mean difference to the leader is above zero. The bounds are Student's, one-sided, and hold together at the
-stated level: look l over M candidates so far takes the tail level/(l (l + 1) M) for each, and these tails sum to the
-level at most (Bonferroni, over the leaders that could throw the best one out). They assume that mean differences are
-nearly normal. Half of the level is for these bounds, the other half for what is said at the end (`Race.doubt`).
+stated level: look l over M candidates so far takes the tail (level/2)/(l (l + 1) M) for each, and these tails sum to
+half of the level at most (Bonferroni, over the leaders that could throw the best one out). The other half is for what
+is said at the end (`Race.doubt`). The bounds assume that mean differences are nearly normal.
 
 Where the budget does not allow everybody another block, the worse half leaves without proof (successive halving:
 Karnin, Koren, Somekh 2013); what such a candidate might still be worth is part of `Race.doubt`.
@@ -131,7 +131,7 @@ class Race:
     Args:
         evaluator: plays candidates (``play``) and estimates the time that they take (``seconds``).
         budget: the budget of the race.
-        level: the probability with which the best candidate may be thrown out by a bound.
+        level: the probability with which a bound may fail, of those that throw out and of the last ones together.
         tolerance: the race is over when no candidate can be better than the leader by more than this share.
         first: the runs of the first block.
     """

@@ -22,7 +22,7 @@ def test_an_agent_that_failed_on_one_world_is_left_out_of_all_and_named(tmp_path
     for text in ("\n".join(said), warning):
         assert "2 of 18 units failed" in text
         assert "ucb1 on abrupt, runs 25-59 (ValueError: it broke (failing_studies.py, line " in text
-        assert "for want of these runs: ucb1." in text
+        assert "since runs are missing: ucb1." in text
     for table in (rows_of(out / "summary.csv"), pd.read_parquet(out / "table.parquet").to_dict("records")):
         assert {(row["agent"], row["world"]) for row in table} == {
             (agent, world) for agent in {row["agent"] for row in table} for world in {row["world"] for row in table}
