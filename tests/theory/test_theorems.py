@@ -13,6 +13,7 @@ from ns_mab_gym import theory
 from .brute_force import changes, margin, matrices, pseudophase_gap, term_b, windows, worlds
 
 tied, tiny, huge = np.full((3, 2), 0.5), np.tile([0.0, 1e-200], (3, 1)), np.tile([0.0, 1e200], (3, 1))
+drifting = np.column_stack((np.linspace(0.9, 0.8, 11), np.full(11, 0.1)))  # σ = 0.01
 
 
 def check_terms(bound, agent, means, tau, gap, theorem):
@@ -48,6 +49,8 @@ def test_a_threshold_makes_a_superset_with_a_gap_of_at_least_it(means, tau, delt
 
 
 @given(worlds, windows, st.sampled_from([5e-324, 1e-200, 0.4, 3.0, 1e200]), st.sampled_from(["all", "best"]))
+@example(("gamma-swgts", drifting), 3, 0.4, "all")
+@example(("beta-swts", drifting), 7, 0.4, "best")
 def test_the_smooth_terms_are_those_of_exact_arithmetic(world, tau, delta, pairs):
     agent, means = world
     sigma = max((float(np.abs(after - before).max()) for before, after in itertools.pairwise(means)), default=0)
