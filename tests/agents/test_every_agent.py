@@ -169,6 +169,9 @@ def test_every_agent_that_learns_can_forget():
         example_agent("random").forget()
 
 
+UNREAD = (".arms", ".rewards", ".values", ".kept", ".recent")  # memories whose old content is no longer counted
+
+
 @every_forgetful_agent
 def test_after_forgetting_all_it_plays_like_a_new_agent(name):
     old, new = example_agent(name, K), example_agent(name, K)
@@ -176,6 +179,9 @@ def test_after_forgetting_all_it_plays_like_a_new_agent(name):
     play(old, 450, np.random.default_rng(2))
     old.forget()
     new.reset(seed=3)
+    for key, value in new.state_dict().items():
+        if key.startswith("state.") and not key.endswith(UNREAD):
+            np.testing.assert_array_equal(old.state_dict()[key], value, err_msg=key)
     old.rng = np.random.default_rng(3)
     assert play(old, 300, np.random.default_rng(4)) == play(new, 300, np.random.default_rng(4))
 
