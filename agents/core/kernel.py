@@ -124,15 +124,16 @@ def _compile(function: Callable[..., Any], own: bool, options: Any) -> None:
 
     Args:
         function: the function.
-        own: whether for the states of this suite, whose rules need no counting of references, or for all others.
+        own: whether for rules of this suite, which need no counting of references, or for all others.
         options: how it is compiled.
     """
 
     def of_the_state(state: Any, *others: Any) -> Any:
-        if not isinstance(state, NAMED_TUPLES) or own != state.instance_class.__module__.startswith("ns_mab_gym."):
+        tied = RULES[state.instance_class].get(function.__name__) if isinstance(state, NAMED_TUPLES) else None
+        if tied is None or own != tied.__module__.startswith("ns_mab_gym."):
             return None
         _COMPILED.add(state.instance_class)
-        return RULES[state.instance_class].get(function.__name__)
+        return tied
 
     compiled_so: Any = {**options, "_nrt": not own}
     overload(function, strict=False, jit_options=compiled_so)(of_the_state)

@@ -63,7 +63,7 @@ def test_in_a_description(finals, here):
 
 
 @pytest.fixture
-def _registered():
+def _registered(here):
     import own_zoo
 
     agents.register("stubborn", own_zoo.Stubborn)
