@@ -131,8 +131,8 @@ class BRMAB(Agent):
         whose mean is equivalent to the present one, by two one-sided z-tests with margin d, gives its samples back,
         once after each restart; at the next alarm it is then this concept that is stored again.
     Tuning:
-        h = ln(T/Υ), α = √((Υ/T) ln(T/Υ)), M = 30 or the shortest phase divided by K if that is less, ε = half of the
-        smallest change of a mean, d = half of the smallest difference between two means of an arm, clipped to
+        ξ = 2, h = ln(T/Υ), α = √((Υ/T) ln(T/Υ)), M = 30 or the shortest phase divided by K if that is less, ε = half of
+        the smallest change of a mean, d = half of the smallest difference between two means of an arm, clipped to
         [0.01, 0.1]: the authors'; their level is one of 0.01, 0.05 and 0.1, ours 0.05. Ours: ε is at least 0.01; where
         Υ is unknown, 0, or phases last fewer than 16 rounds on average, Υ = 1; and where the means are unknown, M = 30,
         ε = 0.1 and d = 0.1.
@@ -140,10 +140,11 @@ class BRMAB(Agent):
         T; and, if given, Υ and the means, for ε, d and the shortest phase.
     Deviations:
         The source's text could not be read; the rule is that of the authors' public code, apart from this: warm-ups
-        play the arms in turn, not one after the other; ξ = ½ as in CUSUM-UCB, where that code has 2; the samples kept
-        at one alarm belong to the concept stored at the next, and a concept that was taken back is stored as what the
-        arm knows without its latest samples (that code counts some samples twice and others not at all); an arm keeps
-        its last ``capacity`` concepts.
+        play the arms in turn, not one after the other; the logarithm is of ΣN, not of ΣN + 1; the samples kept at one
+        alarm belong to the concept stored at the next, and a concept that was taken back is stored as what the arm
+        knows without its latest samples (that code counts some samples twice and others not at all); an arm keeps its
+        last ``capacity`` concepts. With the ξ = ½ of our ``cusum-ucb`` the regret on the paper's abrupt world is 7 010
+        ± 280 instead of 4 930 ± 280 (20 runs).
 
     >>> agent = BRMAB(2, threshold=5.0, alpha=0.0, history=5, warmup=10)
     >>> agent.reset(seed=1)
@@ -178,7 +179,7 @@ class BRMAB(Agent):
     epsilon: float = field(default=0.1, kw_only=True)
     margin: float = field(default=0.1, kw_only=True)
     level: float = field(default=0.05, kw_only=True)
-    xi: float = field(default=0.5, kw_only=True)
+    xi: float = field(default=2.0, kw_only=True)
     capacity: int = field(default=20, kw_only=True)
 
     def _check(self) -> None:

@@ -1,4 +1,4 @@
-"""Exponential weights: Exp3, Rexp3 with scheduled restarts, and Exp3.S, whose weights share."""
+"""Exponential weights: Exp3, Rexp3 with scheduled restarts, Exp3.S, whose weights share, and Exp3-IX."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from .core.arguments import fraction, positive_int
+from .core.arguments import fraction, positive, positive_int
 from .core.kernel import BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge, long_phases
 from .core.protocol import Agent
@@ -94,8 +94,8 @@ def new_exp3_state(n_arms: int, gamma: float, batch: int = NEVER) -> Exp3State:
 
 
 def act_exp3(state: Exp3State, mask: BoolArray, rng: np.random.Generator) -> int:
-    """Draw an arm from p_i = (1 − γ) w_i/Σw + γ/K; start over when the batch is full."""
-    if state.since_restart[0] == state.batch:
+    """Draw an arm from p_i = (1 − γ) w_i/Σw + γ/K; start over when the batch is full, or more (late rewards)."""
+    if NEVER < state.batch <= state.since_restart[0]:
         reset_weights(state.weights)
         state.since_restart[0] = 0
     return draw_arm(state.weights.plain, state.probabilities, state.gamma, rng)
@@ -323,3 +323,104 @@ class Exp3S(Exp3):
         else:
             spread = n_arms * ((changes + 1) * log_kt + math.e) / ((math.e - 1) * horizon)
         return {"alpha": 1 / horizon, "gamma": min(1.0, math.sqrt(spread))}
+
+
+class Exp3IXState(NamedTuple):
+    """The estimated losses, and the probabilities of the round."""
+
+    losses: FloatArray  # (K,) L̃_i, the sum of the estimates
+    probabilities: FloatArray  # (K,) of the last act
+    rounds: IntArray  # (1,) observed
+    eta: float  # 0 for √(ln K/(K t))
+    gamma: float  # 0 for η/2
+
+
+@inlined
+def rate_of_round(state: Exp3IXState) -> float:
+    """η_t, for the coming round."""
+    k = state.losses.size
+    return state.eta if state.eta > 0.0 else math.sqrt(math.log(k) / (k * (state.rounds[0] + 1.0)))
+
+
+def act_exp3_ix(state: Exp3IXState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Draw an arm from p_i ∝ exp(−η_t L̃_i)."""
+    losses, probabilities, eta, least = state.losses, state.probabilities, rate_of_round(state), math.inf
+    for i in range(losses.size):
+        least = min(least, losses[i])
+    for i in range(losses.size):
+        probabilities[i] = math.exp(eta * (least - losses[i]))
+    return draw_arm(probabilities, probabilities, 0.0, rng)
+
+
+def observe_exp3_ix(state: Exp3IXState, arm: int, reward: float) -> None:
+    """L̃_a ← L̃_a + (1 − x)/(p_a + γ_t) for the arm played."""
+    gamma = state.gamma if state.gamma > 0.0 else 0.5 * rate_of_round(state)
+    state.losses[arm] += (1.0 - reward) / (state.probabilities[arm] + gamma)
+    state.rounds[0] += 1
+
+
+def forget_exp3_ix(state: Exp3IXState, arm: int) -> None:
+    """Start over with all arms: the losses are compared with each other, so that one arm cannot restart alone."""
+    state.losses[:] = 0.0
+    state.probabilities[:] = 1.0 / state.probabilities.size
+    state.rounds[0] = 0
+
+
+rule(Exp3IXState, act_exp3_ix, observe_exp3_ix, forget_exp3_ix)
+
+
+@dataclass(eq=False)
+class Exp3IX(Agent):
+    """Exp3-IX: exponential weights whose estimates, a little too low, take the place of exploration at random.
+
+    Source:
+        Neu, "Explore no more: Improved high-probability regret bounds for non-stochastic bandits", NeurIPS 2015 (arXiv
+        1506.03271), Algorithm 1.
+    Rule:
+        p_i ∝ exp(−η L̃_i); draw an arm a; L̃_a ← L̃_a + (1 − x)/(p_a + γ), the loss 1 − x divided by more than its
+        probability.
+    Tuning:
+        η = 2γ = √(2 ln K/(KT)); where T is unknown, or with ``eta=0``, η_t = 2γ_t = √(ln K/(K t)) in round t. Both
+        are the source's.
+    Knowledge:
+        T, if it is given.
+    Deviations:
+        None known; the source's text was not at hand, its formulas are those that public code gives as its own. With η
+        that falls, the whole of L̃ is weighed by the η of the round.
+
+    >>> agent = Exp3IX(2, eta=0.1)
+    >>> agent.reset(seed=1)
+    >>> for _ in range(300):  # arm 2 always pays
+    ...     arm = agent.act()
+    ...     agent.observe(arm, float(arm == 1))
+    >>> agent.state.probabilities.round(2)  # nothing is left for arm 1
+    array([0., 1.])
+
+    Attributes:
+        eta: η, the rate of learning; 0 for one that falls, whatever T is.
+        gamma: γ, by how much probabilities are taken to be higher than they are; None for η/2.
+    """
+
+    name: ClassVar[str] = "exp3-ix"
+    accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
+    handles_mask: ClassVar[bool] = False
+    handles_delay: ClassVar[bool] = False
+
+    eta: float = field(default=0.0, kw_only=True)
+    gamma: float | None = field(default=None, kw_only=True)
+
+    def _check(self) -> None:
+        hint = "0 stands for the source's formula without T"
+        self.eta = positive("eta", self.eta, allow_zero=True, hint=hint)
+        self.gamma = None if self.gamma is None else positive("gamma", self.gamma, hint="None stands for η/2")
+
+    def _new_state(self) -> Exp3IXState:
+        k = self.n_arms
+        return Exp3IXState(np.zeros(k), np.full(k, 1.0 / k), np.zeros(1, np.int64), self.eta, self.gamma or 0.0)
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """η = √(2 ln K/(KT)) where T is known."""
+        (n_arms,) = knowledge.need(cls.name, "n_arms")
+        horizon = knowledge.horizon
+        return {} if horizon is None else {"eta": math.sqrt(2 * math.log(n_arms) / (n_arms * horizon))}

@@ -71,11 +71,11 @@ class GammaSWGTS(Agent):
     Tuning:
         τ = 4√(T ln T), rounded down; γ = min{1/(4λ²), 1}, the largest value that the theorems allow.
     Knowledge:
-        T, and λ (rewards in [0, 1], so λ = ½ and γ = 1, if it is not given).
+        T, and λ, ½ if it is not given, as for rewards in [0, 1]: γ = 1.
     Deviations:
         None in law. Samples that cannot be the largest are not drawn (see ``agents/parts/races.py``). The source does
         not say which of several unseen arms is forced, as there are with τ ≤ K − 2: always the first would never play
-        the last arms.
+        the last arms. γ ≤ 1, which the theorems ask for, explores rewards of a scale far below ½ for very long.
 
     >>> agent = GammaSWGTS(3, window=100)
     >>> agent.reset(seed=1)
@@ -107,7 +107,7 @@ class GammaSWGTS(Agent):
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """τ = 4√(T ln T), γ = min{1/(4λ²), 1}."""
-        scale = 0.5 if knowledge.subgaussian is None else knowledge.subgaussian
+        scale = knowledge.scale
         tuned: dict[str, Any] = {"gamma": 1.0 if scale <= 0.5 else 1 / (4 * scale**2)}
         if "window" not in given:
             tuned["window"] = suggested_window(*knowledge.need(cls.name, "horizon"))

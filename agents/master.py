@@ -205,7 +205,12 @@ class Master(Agent):
         (arXiv 2410.13772) prove: both statistics are at most 1, and 3 ρ̂(T) is 454 for K = 10, T = 50 000. What is
         left are the random starts. A ``tolerance`` below 1 lowers the thresholds (ours). g̃ is clipped to 1, as
         Assumption 1 of the source asks. Beyond round T, blocks of the last order are repeated. Rounds in which rewards
-        are observed before an arm was asked for start no instance but that of the block.
+        are observed before an arm was asked for start no instance but that of the block. c is ours, and it matters:
+        with c = 1, 0.3 and 0.1 the regret on the paper's abrupt world is 8 940 ± 150, 3 790 ± 70 and 5 000 ± 200 (20
+        runs, no alarm).
+
+        Why it is weak here: without its tests it is UCB1 that forgets at random, with a wide bound √(ln(T/δ)/N): as
+        ln(T/δ) is 21.6, 100 samples of an arm leave it at 0.46, beside gaps of 0.05 to 0.5.
 
     >>> agent = Master(2, horizon=1_000, delta=0.001)
     >>> agent.reset(seed=1)

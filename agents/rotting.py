@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.arguments import choice, positive, positive_int
+from .core.arguments import check_subgaussian, choice, positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, forgotten, helper, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
@@ -105,21 +105,21 @@ class RottingAgent(Agent):
 
     Attributes:
         alpha: α; the larger, the more it explores.
-        sigma: σ, the subgaussian scale of the rewards.
+        subgaussian: λ, the scale of the rewards, which is the rule's σ.
         grid: ``"exact"`` for all windows, ``"geometric"`` for a grid of them.
         ratio: m, the ratio of neighbouring windows of the geometric grid.
         horizon: T, how many rewards of each arm the exact form remembers; not needed on the grid.
     """
 
     alpha: float = field(default=1.0, kw_only=True)
-    sigma: float = field(default=0.5, kw_only=True)
+    subgaussian: float = field(default=0.5, kw_only=True)
     grid: str = field(default="exact", kw_only=True)
     ratio: float = field(default=2.0, kw_only=True)
     horizon: int | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         self.alpha = positive("alpha", self.alpha)
-        self.sigma = positive("sigma", self.sigma, hint="1/2 for rewards in [0, 1]")
+        self.subgaussian = check_subgaussian(self.subgaussian)
         self.grid = choice("grid", self.grid, GRIDS)
         hint = "the sources take 2; for every window, choose grid='exact'"
         self.ratio = positive("ratio", self.ratio, least=1.01, hint=hint)
@@ -129,7 +129,7 @@ class RottingAgent(Agent):
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
         """σ = λ, ½ where it is unknown; and T for the memory of the exact form."""
-        tuned: dict[str, Any] = {"sigma": 0.5 if knowledge.subgaussian is None else knowledge.subgaussian}
+        tuned: dict[str, Any] = {"subgaussian": knowledge.scale}
         if given.get("grid", "exact") == "exact" and "horizon" not in given:
             (tuned["horizon"],) = knowledge.need(cls.name, "horizon")
         return tuned
@@ -279,10 +279,10 @@ class RAWUCB(RottingAgent):
         once first. While an arm's mean falls, a long window has too high a mean and a short one too wide a bonus: the
         minimum finds the compromise.
     Tuning:
-        σ = λ, the subgaussian scale of the rewards, ½ for rewards in [0, 1] and where it is not known (blind);
+        σ = λ, the subgaussian scale of the rewards, ½ for rewards in [0, 1] and where it is not given;
         α = 1, the default of the authors' public code, whose experiments take 1.4 and 4. No breakpoints are needed.
     Knowledge:
-        λ if given; with ``grid="exact"`` T, for the memory alone.
+        λ, ½ if it is not given; with ``grid="exact"`` T, for the memory alone.
     Deviations:
         None in law. The exact form remembers the last T rewards of each arm, K × T numbers of which only those written
         to take memory, and its cost grows with the pulls of an arm, like their root where means stand still: windows
@@ -303,7 +303,7 @@ class RAWUCB(RottingAgent):
     name: ClassVar[str] = "raw-ucb"
 
     def _new_state(self) -> RawState | RawGridState:
-        k, scale = self.n_arms, 2 * self.alpha * self.sigma**2
+        k, scale = self.n_arms, 2 * self.alpha * self.subgaussian**2
         if self.grid == "geometric":
             return RawGridState(memories.new_window(k, None), new_grid(k, self.ratio), scale)
         assert self.horizon is not None
@@ -451,10 +451,10 @@ class FEWA(RottingAgent):
         Begin with all arms; for h = 1, 2, …, keep those whose mean of the last h rewards is within 2√(2ασ² ln t / h) of
         the largest such mean; as soon as a kept arm has fewer than h + 1 pulls, play it.
     Tuning:
-        σ = λ, the subgaussian scale of the rewards, ½ for rewards in [0, 1] and where it is not known (blind);
+        σ = λ, the subgaussian scale of the rewards, ½ for rewards in [0, 1] and where it is not given;
         α = 0.06, as in the source's experiments (its theorems ask for α > 4). No breakpoints are needed.
     Knowledge:
-        λ if given; with ``grid="exact"`` T, for the memory alone.
+        λ, ½ if it is not given; with ``grid="exact"`` T, for the memory alone.
     Deviations:
         None in law. The exact form remembers the last T rewards of each arm, K × T numbers of which only those written
         to take memory; windows for which the filter cannot drop an arm are skipped, and the cost grows with the pulls
@@ -476,7 +476,7 @@ class FEWA(RottingAgent):
     alpha: float = field(default=0.06, kw_only=True)
 
     def _new_state(self) -> FewaState | FewaGridState:
-        k, scale = self.n_arms, 8 * self.alpha * self.sigma**2
+        k, scale = self.n_arms, 8 * self.alpha * self.subgaussian**2
         kept = np.zeros(k, np.int64)
         if self.grid == "geometric":
             return FewaGridState(memories.new_window(k, None), new_grid(k, self.ratio), kept, scale)

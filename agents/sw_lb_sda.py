@@ -136,7 +136,7 @@ class SWLBSDA(Agent):
         and where means drift (Υ > √T is ours): τ = 4√(T ln T), rounded down, as for SW-UCB. a = ⅓, as in the
         authors' code, which names ½ as an alternative.
     Knowledge:
-        T, and Υ if given.
+        T, and Υ if given; no scale of rewards matters.
     Deviations:
         None known from the authors' public code, but for luck: there, the winners of a stage are played in random order
         and ties between leaders are broken at random; here, in the order of arms and for the first arm. An arm that has

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .core.arguments import positive
+from .core.arguments import check_subgaussian, positive
 from .core.kernel import BoolArray, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
@@ -18,7 +18,7 @@ from .parts.races import BY_ARM, COUNTING, elapsed, own_time, unseen
 
 
 class UCB1State(NamedTuple):
-    """Counts and sums of everything seen, and the constant ξ of the bonus."""
+    """Counts and sums of everything seen, and the constant ξ of the bonus, 4λ² times as large."""
 
     window: Window
     xi: float
@@ -49,7 +49,7 @@ def act_ucb1(state: UCB1State, mask: BoolArray, rng: np.random.Generator) -> int
 
 
 class UCBState(NamedTuple):
-    """The window and the constant ξ of the bonus."""
+    """The window and the constant ξ of the bonus, 4λ² times as large."""
 
     window: Window
     xi: float
@@ -91,14 +91,15 @@ class UCB1(Agent):
     Source:
         Auer, Cesa-Bianchi, Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem", Machine Learning 2002.
     Rule:
-        Play argmax of μ̂_i + √(ξ ln t / N_i); every arm is played once first.
+        Play argmax of μ̂_i + 2λ √(ξ ln t / N_i), λ = ½ for rewards in [0, 1]; every arm is played once first.
     Tuning:
-        ξ = 2, as in the source; nothing to know, so informed and blind are the same.
+        ξ = 2, as in the source. λ is the subgaussian scale of the rewards.
     Knowledge:
-        None.
+        λ, ½ if it is not given.
     Deviations:
-        t is the number of the coming round, where the source takes that of the rounds played so far. Derived for
-        rewards in [0, 1]; other rewards are taken as they are.
+        t is the number of the coming round, where the source takes that of the rounds played so far. The source has
+        rewards in [0, 1]; the factor 2λ, which is 1 there, is ours and makes the bound that of rewards in an interval
+        of length 2λ. With λ = ½ rewards of a larger scale are hardly explored, those of a smaller one for ever.
 
     >>> agent = UCB1(2)
     >>> for arm, reward in [(0, 0.0), (1, 1.0)]:
@@ -108,17 +109,25 @@ class UCB1(Agent):
 
     Attributes:
         xi: ξ, the width of the confidence bound.
+        subgaussian: λ, the scale of the rewards.
     """
 
     name: ClassVar[str] = "ucb1"
 
     xi: float = field(default=2.0, kw_only=True)
+    subgaussian: float = field(default=0.5, kw_only=True)
 
     def _check(self) -> None:
         self.xi = positive("xi", self.xi)
+        self.subgaussian = check_subgaussian(self.subgaussian)
 
     def _new_state(self) -> UCB1State:
-        return new_ucb1_state(self.n_arms, self.xi)
+        return new_ucb1_state(self.n_arms, self.xi * (2 * self.subgaussian) ** 2)
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """λ, from the knowledge."""
+        return {"subgaussian": knowledge.scale}
 
 
 @dataclass(eq=False)
@@ -128,15 +137,16 @@ class SWUCB(Agent):
     Source:
         Garivier, Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011.
     Rule:
-        Play argmax of μ̂_i + √(ξ ln(min(t, τ)) / N_i) with means and counts in the window; an arm unseen in the window
-        comes first, of several the one unseen longest.
+        Play argmax of μ̂_i + 2λ √(ξ ln(min(t, τ)) / N_i) with means and counts in the window; an arm unseen in the
+        window comes first, of several the one unseen longest. 2λ is the source's B, 1 for rewards in [0, 1].
     Tuning:
-        τ = 4√(T ln T), rounded down; ξ = 0.6.
+        τ = 4√(T ln T), rounded down; ξ = 0.6. λ is the subgaussian scale of the rewards.
     Knowledge:
-        T.
+        T, and λ, ½ if it is not given.
     Deviations:
-        Derived for rewards in [0, 1] (the source's B = 1); other rewards are taken as they are. With rewards that come
-        d rounds late, an arm counts as unseen until its first reward arrives: K d should be well below τ.
+        2λ for B, the length of an interval that holds all rewards, is ours where there is no such interval. With
+        rewards that come d rounds late, an arm counts as unseen until its first reward arrives: K d should be well
+        below τ.
 
     >>> agent = SWUCB(2, window=100)
     >>> agent.observe(0, 1.0)
@@ -149,21 +159,27 @@ class SWUCB(Agent):
     Attributes:
         window: τ, the number of rounds remembered.
         xi: ξ, the width of the confidence bound.
+        subgaussian: λ, the scale of the rewards.
     """
 
     name: ClassVar[str] = "sw-ucb"
 
     window: int = field(kw_only=True)
     xi: float = field(default=0.6, kw_only=True)
+    subgaussian: float = field(default=0.5, kw_only=True)
 
     def _check(self) -> None:
         self.window = check_window(self.window)
         self.xi = positive("xi", self.xi)
+        self.subgaussian = check_subgaussian(self.subgaussian)
 
     def _new_state(self) -> UCBState:
-        return UCBState(new_window(self.n_arms, self.window), self.xi)
+        return UCBState(new_window(self.n_arms, self.window), self.xi * (2 * self.subgaussian) ** 2)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
-        """τ = 4√(T ln T)."""
-        return {} if "window" in given else {"window": suggested_window(*knowledge.need(cls.name, "horizon"))}
+        """τ = 4√(T ln T), and λ."""
+        tuned: dict[str, Any] = {"subgaussian": knowledge.scale}
+        if "window" not in given:
+            tuned["window"] = suggested_window(*knowledge.need(cls.name, "horizon"))
+        return tuned

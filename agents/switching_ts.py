@@ -16,6 +16,8 @@ from .core.protocol import Agent
 
 FAILURES, SUCCESSES = 0, 1
 BLIND_HAZARD = 1e-3
+LEARNT = "learnt"
+HAZARDS = tuple(10.0 ** (-4 + 3 * k / 7) for k in range(8))  # those among which a learnt hazard is, from 1e-4 to 0.1
 TINY = 1e-100  # weights are divided by their sum when it has fallen below this
 
 
@@ -36,8 +38,13 @@ class SwitchingState(NamedTuple):
 
 def act(state: SwitchingState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Draw a hypothesis by its weight, then θ_i ~ Beta(1 + S_i, 1 + F_i) with what it has seen; play argmax θ_i."""
-    counts, before = state.counts, state.before
     j = _drawn(state.weights, state.held[0], float(state.total[0]) * rng.random())
+    return _sampled(state.counts, state.before, j, mask, rng)
+
+
+@inlined
+def _sampled(counts: FloatArray, before: FloatArray, j: int, mask: BoolArray, rng: np.random.Generator) -> int:
+    """The available arm with the largest θ_i ~ Beta(1 + S_i, 1 + F_i), by what hypothesis j has seen."""
     arm, largest = -1, -1.0
     for i in range(mask.size):
         if mask[i]:
@@ -126,6 +133,89 @@ def forget(state: SwitchingState, arm: int) -> None:
 rule(SwitchingState, act, observe, forget)
 
 
+class LearntSwitchingState(NamedTuple):
+    """Hypotheses on when all arms last changed and on the hazard, with weights for each pair."""
+
+    counts: FloatArray  # (2, K) FAILURES and SUCCESSES of each arm in all
+    before: FloatArray  # (2, K, M) the same when each last change was
+    weights: FloatArray  # (M, H)
+    sums: FloatArray  # (M,) the sums of the weights over the hazards
+    total: FloatArray  # (1,) the sum of all weights
+    held: IntArray  # (1,) the number of last changes, the first so many of the M places
+    evidence: FloatArray  # (H,) Σ_s l_s w of each hazard, of the round just observed
+    hazards: FloatArray  # (H,) h_k
+
+
+def act_learnt(state: LearntSwitchingState, mask: BoolArray, rng: np.random.Generator) -> int:
+    """Draw a last change by its weight over all hazards, then θ_i with what was seen since; play argmax θ_i."""
+    j = _drawn(state.sums, state.held[0], float(state.total[0]) * rng.random())
+    return _sampled(state.counts, state.before, j, mask, rng)
+
+
+def observe_learnt(state: LearntSwitchingState, arm: int, reward: float) -> None:
+    """w_sk ← (1 − h_k) l_s w_sk; a change right now gets h_k Σ_s l_s w_sk; beyond M, drop the lightest change."""
+    x, weights, sums, held = floor_within(reward, 1.0), state.weights, state.sums, state.held[0]
+    evidence, hazards, counts, before = state.evidence, state.hazards, state.counts, state.before
+    for k in range(hazards.size):
+        evidence[k] = 0.0
+    total, least, lightest = 0.0, math.inf, 0
+    for j in range(held):
+        hits = counts[x, arm] - before[x, arm, j] + 1.0
+        likelihood = hits / (hits + counts[1 - x, arm] - before[1 - x, arm, j] + 1.0)
+        kept = 0.0
+        for k in range(hazards.size):
+            weight = likelihood * weights[j, k]
+            evidence[k] += weight
+            weights[j, k] = (1.0 - hazards[k]) * weight
+            kept += weights[j, k]
+        sums[j] = kept
+        total += kept
+        if kept < least:
+            least, lightest = kept, j
+    counts[x, arm] += 1.0
+    born = 0.0
+    for k in range(hazards.size):
+        born += hazards[k] * evidence[k]
+    place = held
+    if held == sums.size:
+        place = lightest
+        total -= min(least, born)
+    if held < sums.size or born >= least:
+        for k in range(hazards.size):
+            weights[place, k] = hazards[k] * evidence[k]
+        sums[place] = born
+        for i in range(counts.shape[1]):
+            before[FAILURES, i, place] = counts[FAILURES, i]
+            before[SUCCESSES, i, place] = counts[SUCCESSES, i]
+        state.held[0] = max(held, place + 1)
+    state.total[0] = total + born
+    if state.total[0] < TINY:
+        for j in range(state.held[0]):
+            sums[j] /= state.total[0]
+            for k in range(hazards.size):
+                weights[j, k] /= state.total[0]
+        state.total[0] = 1.0
+
+
+def forget_learnt(state: LearntSwitchingState, arm: int) -> None:
+    """Drop the counts of one arm from every hypothesis, whose weights stay; with ``ALL``, begin afresh."""
+    if arm == ALL:
+        state.counts[:] = 0.0
+        state.before[:] = 0.0
+        state.weights[:] = 0.0
+        state.weights[0] = 1.0 / state.hazards.size
+        state.sums[:] = 0.0
+        state.evidence[:] = 0.0
+        state.sums[0] = state.total[0] = 1.0
+        state.held[0] = 1
+    else:
+        state.counts[:, arm] = 0.0
+        state.before[:, arm] = 0.0
+
+
+rule(LearntSwitchingState, act_learnt, observe_learnt, forget_learnt)
+
+
 class ArmSwitchingState(NamedTuple):
     """Hypotheses on when each arm last changed, arm by arm.
 
@@ -203,18 +293,21 @@ class SwitchingTS(Agent):
     Source:
         Mellor, Shapiro, "Thompson Sampling in Switching Environments with Bayesian Online Change Point Detection",
         AISTATS 2013, arXiv 1302.3721; Alami, Maillard, Féraud, "Memory Bandits: a Bayesian approach for the Switching
-        Bandit Problem", 2017, and their public code.
+        Bandit Problem", 2017, and their public code. The learnt hazard: Wilson, Nassar, Gold, "Bayesian Online Learning
+        of the Hazard Rate in Change-Point Problems", Neural Computation 2010.
     Rule:
         Hypotheses "the last change was s rounds ago" have weights w_j, and Beta(1 + S, 1 + F) posteriors of what was
         seen since then. Draw a hypothesis by its weight, then a θ_i for each arm from its posteriors; play argmax θ_i.
         After the reward x of arm a, with l_j the probability of x by hypothesis j: w_j ← (1 − h) l_j w_j, and a new
         hypothesis, which has seen nothing, gets h Σ_j l_j w_j. Beyond M hypotheses the lightest is dropped.
         ``restart="global"`` takes it that all arms change at once; with ``restart="arm"`` each arm changes on its own,
-        and has hypotheses and draws of its own.
+        and has hypotheses and draws of its own. ``hazard="learnt"`` has a weight w_jk for each last change and each of
+        8 hazards h_k, geometric from 10^-4 to 0.1 and at first equally likely: w_jk ← (1 − h_k) l_j w_jk, and a new
+        hypothesis gets h_k Σ_j l_j w_jk for each k; the last change that is lightest over all k is dropped.
     Tuning:
         Source: h is the rate of changes, Υ/T, as long as a phase has K rounds on average; where there are more changes
         than that the means drift, and h is chosen blindly. Ours, blind: h = 10^-3, whatever T is; M = 100. With h = 0
-        it is Thompson sampling.
+        it is Thompson sampling. ``hazard="learnt"`` is used only if it is given.
     Knowledge:
         Υ and T, if they are known.
     Deviations:
@@ -222,7 +315,8 @@ class SwitchingTS(Agent):
         ``restart="arm"``, hypotheses that differ only in when, between two of its pulls, an arm changed have seen the
         same and are kept as one; M counts those with data. Of the first source only the abstract could be read; the
         rule is that of the second's code, in which a change of one arm alone is not offered: that form is a public
-        thesis's, in which the probability of "no reward of this arm" is 1.
+        thesis's, in which the probability of "no reward of this arm" is 1. Wilson and others learn a hazard by counting
+        changes; a grid of hazards is ours, and goes with ``restart="global"`` alone.
 
     >>> agent = SwitchingTS(2, hazard=0.01)
     >>> agent.reset(seed=1)
@@ -232,7 +326,7 @@ class SwitchingTS(Agent):
     1
 
     Attributes:
-        hazard: h, the probability of a change before each round.
+        hazard: h, the probability of a change before each round; or ``"learnt"``.
         hypotheses: M, the number of hypotheses kept, of each arm if each arm changes on its own.
         restart: what changes together, ``"global"`` (all arms) or ``"arm"`` (each arm on its own).
     """
@@ -240,18 +334,32 @@ class SwitchingTS(Agent):
     name: ClassVar[str] = "switching-ts"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
-    hazard: float = field(default=BLIND_HAZARD, kw_only=True)
+    hazard: float | str = field(default=BLIND_HAZARD, kw_only=True)
     hypotheses: int = field(default=100, kw_only=True)
     restart: str = field(default="global", kw_only=True)
 
     def _check(self) -> None:
-        self.hazard = fraction("hazard", self.hazard, hint="the number of changes per round, 0.001 if it is unknown")
+        if isinstance(self.hazard, str):
+            choice("hazard", self.hazard, (LEARNT,))
+        else:
+            hint = "the number of changes per round, 0.001 if it is unknown, or 'learnt'"
+            self.hazard = fraction("hazard", self.hazard, hint=hint)
         self.hypotheses = positive_int("hypotheses", self.hypotheses)
         choice("restart", self.restart, ("global", "arm"))
+        if self.hazard == LEARNT and self.restart == "arm":
+            raise ValueError(
+                "hazard='learnt' goes with restart='global', got restart='arm'; give the hazard as a number"
+            )
 
-    def _new_state(self) -> SwitchingState | ArmSwitchingState:
+    def _new_state(self) -> SwitchingState | LearntSwitchingState | ArmSwitchingState:
         k, m = self.n_arms, self.hypotheses
         counts, before = np.zeros((2, k)), np.zeros((2, k, m))
+        if isinstance(self.hazard, str):
+            hazards, held = np.array(HAZARDS), np.zeros(1, np.int64)
+            weights, sums, evidence = np.zeros((m, hazards.size)), np.zeros(m), np.zeros(hazards.size)
+            learnt = LearntSwitchingState(counts, before, weights, sums, np.ones(1), held, evidence, hazards)
+            forget_learnt(learnt, ALL)
+            return learnt
         if self.restart == "arm":
             weights, totals, held = np.zeros((k, m)), np.zeros(k), np.zeros(k, np.int64)
             return ArmSwitchingState(counts, before, weights, totals, np.ones(k), held, self.hazard)

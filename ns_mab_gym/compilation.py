@@ -23,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 REMEDY = "this process compiles for itself; to keep what is compiled, let NUMBA_CACHE_DIR name a folder with free space"
 _told: list[str] = []  # one line is enough
+_announced: list[str] = []  # what this process has said that it compiles
 
 
 def compiled(function: F, *, kept: bool = True, called: str = "", modules: Iterable[str] = ()) -> F:
@@ -41,6 +42,12 @@ def compiled(function: F, *, kept: bool = True, called: str = "", modules: Itera
         except Exception as error:  # numba's RuntimeError where no folder can be written to, or whatever else is amiss
             _tell("compiled code cannot be kept on disk", error)
     return made  # type: ignore[no-any-return]
+
+
+def is_compiled(function: Any) -> bool:
+    """Return True if this process has machine code of a function of :func:`compiled`, or a folder on disk has."""
+    kept = getattr(function._cache, "_cache_file", None)
+    return bool(function.signatures) or (kept is not None and Path(kept._index_path).exists())
 
 
 def _tell(what: str, error: Exception) -> None:
@@ -83,8 +90,10 @@ class SourceCache(FunctionCache):
                 self.flush()  # an empty index, so that what is compiled now replaces what was damaged
             except OSError:
                 self.disable()
-        if found is None and self._called:
-            logging.getLogger("ns_mab_gym").warning("compiling %s: some seconds, once on this machine", self._called)
+        if found is None and self._called and self._called not in _announced:
+            explained = "" if _announced else ": some seconds for each agent, once on this machine"
+            logging.getLogger("ns_mab_gym").warning("compiling %s%s", self._called, explained)
+            _announced.append(self._called)
         return found
 
     def save_overload(self, signature: Any, result: Any) -> None:

@@ -176,7 +176,11 @@ def played(house: Path, *names: str) -> dict[str, list[str]]:
     rows = {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines())}
     for name, (how, *_) in rows.items():  # compiling is announced in one line, loading is silent
         title = name.rpartition(":")[2].lower()
-        assert (f"compiling {title}: some seconds, once on this machine" in said) == (how == "compiled")
+        assert sum(line.split(":")[0] == f"compiling {title}" for line in said) == (how == "compiled")
+    assert [line.endswith(": some seconds for each agent, once on this machine") for line in said] == [
+        place == 0
+        for place in range(len(said))  # which is said once
+    ]
     return rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Sequence
+from dataclasses import FrozenInstanceError, replace
 
 import gymnasium as gym
 import numpy as np
@@ -221,6 +222,21 @@ def test_worlds_that_differ_from_run_to_run():
 def test_what_cannot_be_scored(runs, means, message):
     with pytest.raises(ValueError, match=message):
         scorecard(runs, means)
+
+
+def test_every_run_has_its_own_changes_or_all_have_the_same():
+    with pytest.raises(ValueError, match="shorter"):
+        score(runs_of([], [], []), [changes_of(MEANS)] * 2)
+    with pytest.raises(ValueError, match="means"):
+        scorecard(runs_of([]), [])
+    assert len(scorecard(runs_of([]), [MEANS]).breakpoints) == 3
+
+
+def test_scores_stay_as_they_are_and_are_equal_to_themselves_alone(card):
+    for record, other in ((card, replace(card)), (card.runs[0], replace(card.runs[0]))):
+        assert len({record, record, other}) == 2
+        with pytest.raises(FrozenInstanceError):
+            record.alarms = None
 
 
 @pytest.mark.parametrize(

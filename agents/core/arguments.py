@@ -86,7 +86,7 @@ def known_parameters(owner: str, given: Iterable[str], allowed: Collection[str],
             close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
             hint = f"did you mean {close[0]!r}? " if close else ""
             takes = f"it takes {', '.join(allowed) or 'none'}"
-            raise TypeError(f"{owner} has no parameter {name!r}; {hint}{takes}{also.format(name)}")
+            raise TypeError(f"{owner} has no parameter {name!r}; {hint}{takes}{also.format(name)}") from None
 
 
 def known_keywords(owner: str, given: Iterable[str], allowed: Collection[str]) -> None:
@@ -192,6 +192,11 @@ def fraction(what: str, given: object, *, allow_zero: bool = True, hint: str = "
     if value > 1:
         raise ValueError(f"{what} must lie in [0, 1], got {shown(given)}{hint and '; ' + hint}")
     return value
+
+
+def check_subgaussian(given: object) -> float:
+    """λ, the scale of rewards, as a float above 0."""
+    return positive("subgaussian", given, hint="it is the scale of the rewards, (b - a)/2 for rewards in [a, b]")
 
 
 def check_types(kind: Any, given: Mapping[str, Any]) -> None:

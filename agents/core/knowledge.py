@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import positive, positive_int
+from .arguments import positive, positive_int, shown
 
 
 class MissingKnowledgeError(ValueError):
@@ -25,8 +25,10 @@ SYMBOLS = {
     "lipschitz": "σ, the largest move of a mean in one round",
     "switches": "the number of changes of the best arm",
     "subgaussian": "λ, the subgaussian scale of the rewards",
+    "support": "the interval in which rewards lie",
     "means": "the (T, K) matrix of means",
 }
+LAW = ("subgaussian", "support")  # pieces that say how rewards scatter, and nothing of how the means move
 
 
 SHORTEST_PHASE = 16  # rounds; of shorter phases the memory of the formulas below, 4√(T/Υ) rounds, would span several
@@ -44,7 +46,8 @@ class Knowledge:
         variation: V_T = Σ_t max_i |μ_{i,t+1} − μ_{i,t}|.
         lipschitz: σ, the smallest number with |μ_{i,t} − μ_{i,t'}| ≤ σ |t − t'|.
         switches: the number of rounds at which the best arm changes.
-        subgaussian: λ, such that rewards are λ²-subgaussian.
+        subgaussian: λ, such that rewards are λ²-subgaussian; (b − a)/2 for rewards in [a, b].
+        support: the interval in which rewards lie, infinite where they have no bounds.
         means: the (T, K) matrix itself, for agents that know the world.
     """
 
@@ -55,6 +58,7 @@ class Knowledge:
     lipschitz: float | None = None
     switches: int | None = None
     subgaussian: float | None = None
+    support: tuple[float, float] | None = None
     means: npt.NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +69,31 @@ class Knowledge:
         for size in ("variation", "lipschitz", "subgaussian"):
             if (given := getattr(self, size)) is not None:
                 object.__setattr__(self, size, positive(size, given, allow_zero=True, any_size=True))
+        if self.support is not None:
+            try:
+                low, high = (float(end) for end in self.support)
+            except Exception:  # whatever somebody's own class raises
+                low, high = math.nan, math.nan
+            if not low <= high:
+                raise ValueError(f"support must be the lowest and the highest reward, got {shown(self.support)}")
+            object.__setattr__(self, "support", (low, high))
+
+    @property
+    def scale(self) -> float:
+        """λ; that of rewards in [0, 1], ½, where it is unknown, or 0 and so no scale."""
+        return self.subgaussian or 0.5
+
+    @property
+    def centre(self) -> float | None:
+        """The middle of the rewards' interval; ½ where nothing is known of them, None where they have no bounds.
+
+        >>> Knowledge().centre, Knowledge(subgaussian=60.0).centre, Knowledge(support=(-1.0, 3.0)).centre
+        (0.5, None, 1.0)
+        """
+        if self.support is None:
+            return 0.5 if self.subgaussian is None else None
+        low, high = self.support
+        return low / 2 + high / 2 if math.isfinite(high - low) else None
 
     def need(self, agent: str, *pieces: str) -> tuple[Any, ...]:
         """Returns the named pieces; raises an error that says which are missing and what to do."""

@@ -58,8 +58,8 @@ class Agent(ABC):
 
     Attributes:
         n_arms: K, the number of arms.
-        binarize: turn every reward x into a coin flip that shows 1 with probability x (clipped to [0, 1]), so that
-            agents for binary rewards can play other laws.
+        binarize: turn every reward x, which must lie in [0, 1], into a coin flip that shows 1 with probability x, so
+            that agents for binary rewards can play other laws.
     """
 
     name: ClassVar[str]
@@ -146,10 +146,9 @@ class Agent(ABC):
         """Take in the reward of the arm that was played."""
         arm = self._checked_arm(arm)
         reward = _checked_reward(reward)
+        self.check_rewards((reward, reward), reward in (0.0, 1.0))
         if self.binarize:
             reward = 1.0 if self.rng.random() < reward else 0.0
-        else:
-            self.check_rewards((reward, reward), reward in (0.0, 1.0))
         observe(self.state, arm, reward)
 
     def forget(self, arm: int | None = None) -> None:
@@ -164,14 +163,19 @@ class Agent(ABC):
             binary: whether every reward is 0 or 1.
         """
         low, high = support
-        fits = {"binary": binary, "unit": low >= 0 and high <= 1, "real": True}[self.accepts]
-        if fits or self.binarize:
+        within = low >= 0 and high <= 1
+        if within if self.binarize else {"binary": binary, "unit": within, "real": True}[self.accepts]:
             return
-        wanted = {"binary": "rewards that are 0 or 1", "unit": "rewards in [0, 1]"}[self.accepts]
         got = f"a reward of {low:g}" if low == high else f"rewards in [{low:g}, {high:g}]"
+        if self.binarize:
+            raise UnsuitableRewardsError(
+                f"{self.name} with binarize=True draws a Bernoulli with the reward as its mean, which must lie in "
+                f"[0, 1], got {got}; rescale the rewards, or use gamma-swgts, which takes any subgaussian reward"
+            )
+        wanted = {"binary": "rewards that are 0 or 1", "unit": "rewards in [0, 1]"}[self.accepts]
+        coins = ", or binarize=True, which draws a Bernoulli with the reward as its mean" if within else ""
         raise UnsuitableRewardsError(
-            f"{self.name} takes {wanted}, got {got}; use gamma-swgts, which takes any subgaussian reward, or "
-            f"binarize=True, which draws a Bernoulli with the reward (clipped to [0, 1]) as its mean"
+            f"{self.name} takes {wanted}, got {got}; use gamma-swgts, which takes any subgaussian reward{coins}"
         )
 
     def state_dict(self) -> dict[str, Any]:
@@ -196,7 +200,9 @@ class Agent(ABC):
         if missing or unknown:
             lacks = [f"it has no {_few(missing)}"] if missing else []
             knows = [f"a {self.name} has no {_few(unknown)}"] if unknown else []
-            raise ValueError(f"not a saved {self.name}: {', and '.join(lacks + knows)}; save it with state_dict()")
+            whose = " ".join(f"{plain_value(saved, 'agent')!s:.60}".split()) if "agent" in given else self.name
+            but = f" but a saved {whose}" if whose != self.name else ""
+            raise ValueError(f"not a saved {self.name}{but}: {', and '.join(lacks + knows)}; save it with state_dict()")
         arrays: Arrays = {}
         for key, own in mine.items():
             if isinstance(saved, dict) and saved[key] is own:

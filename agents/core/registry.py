@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import sys
 import textwrap
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from .arguments import check_types, checking_types, known_parameters, nearest, positive_int, shown
-from .knowledge import Knowledge
+from .arguments import check_subgaussian, check_types, checking_types, known_parameters, nearest, positive_int, shown
+from .knowledge import LAW, Knowledge
 
 T = TypeVar("T")
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
-REWARDS = {"binary": "0 or 1 (others with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
+REWARDS = {"binary": "0 or 1 (others in [0, 1] with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
 UNSTATED = "not stated"
 WIDTH = 100
+OURS = __name__.partition(".")[0]
+IMPORTING = threading.RLock()  # held by the thread for which modules of the current folder can be imported
 WITHOUT_DOCSTRINGS = "cards are read from docstrings, which python -OO drops: start Python without -OO to see them"
 
 
@@ -39,11 +44,30 @@ def looks_like_path(name: object) -> bool:
     return isinstance(name, str) and PATH.fullmatch(name) is not None
 
 
+@contextmanager
+def current_folder_importable() -> Iterator[None]:
+    """Have modules looked for in the current folder too, after all other places, until the end of the block.
+
+    No longer than that: a stray file there must not stand in for a package that some library looks for later.
+    """
+    with IMPORTING:
+        folder = os.getcwd()
+        added = folder not in sys.path and "" not in sys.path
+        sys.path += [folder] * added
+        try:
+            yield
+        finally:
+            if added and folder in sys.path:
+                sys.path.remove(folder)
+
+
 def load_path(path: str) -> Any:
     """The object that ``package.module:Class`` names; raises a ValueError that says why if it cannot be imported."""
     module_name, _, attributes = path.partition(":")
+    ours = module_name.partition(".")[0] == OURS
     try:
-        found: Any = importlib.import_module(module_name)
+        with nullcontext() if ours else current_folder_importable():
+            found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # a module can raise anything while it is loaded
         missing = isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}.")
         why = "; is its folder on PYTHONPATH?" if missing else f" ({type(error).__name__})"
@@ -237,9 +261,17 @@ def tunable(agent: type[Any]) -> Collection[str] | None:
 
 
 def check_parameters(title: str, agent: type[Any], given: Iterable[str]) -> None:
-    """Raise a TypeError that names the nearest parameter if an agent does not take one of these; all take ``blind``."""
+    """Raise a TypeError that names the nearest parameter if an agent does not take one of these.
+
+    All take ``blind``, and those that are tuned and take any real reward take ``subgaussian``.
+    """
     if (allowed := tunable(agent)) is not None:
-        known_parameters(title, (name for name in given if name != "blind"), allowed)
+        free = {"blind", "subgaussian"} if _takes_any_scale(agent) else {"blind"}
+        known_parameters(title, (name for name in given if name not in free), allowed)
+
+
+def _takes_any_scale(agent: type[Any]) -> bool:
+    return hasattr(agent, "tune") and getattr(agent, "accepts", "") == "real"
 
 
 def make(
@@ -262,8 +294,11 @@ def make(
         n_arms: K, if the knowledge does not hold it.
         horizon: T, if the knowledge does not hold it.
         knowledge: what the agent may be told, for example ``ns_mab_gym.theory.describe(means)``.
-        blind: whether the agent is told T and K alone, whatever the knowledge holds; its card says what it then does.
-        parameters: parameters of the agent, which are then not tuned.
+        blind: whether the agent is told T, K and the law of the rewards alone (λ and their interval, as far as the
+            knowledge holds them), and nothing of how the means move; its card says what it then does.
+        parameters: parameters of the agent, which are then not tuned. Every agent for any real reward takes
+            ``subgaussian``, λ, the scale of the rewards, if the knowledge does not hold it: (b − a)/2 for rewards in
+            [a, b]. One that is not told takes them to be in [0, 1], λ = ½; its card says what λ does.
     """
     given, (name, settings) = name, unpacked(name)
     if settings:
@@ -284,10 +319,15 @@ def make(
         known = replace(known, n_arms=positive_int("n_arms", n_arms, least=2))
     if horizon is not None:
         known = replace(known, horizon=positive_int("horizon", horizon))
+    if "subgaussian" in parameters and _takes_any_scale(agent):
+        known = replace(known, subgaussian=check_subgaussian(parameters["subgaussian"]))
+        if "subgaussian" not in (tunable(agent) or ()):
+            del parameters["subgaussian"]  # what follows from it is tuned
     if blind and "means" in (tunable(agent) or ()) and "means" not in parameters:
         raise ValueError(f"{title} plays by the means and cannot be blind; leave out blind, or take another agent")
     if blind:
-        known = Knowledge(n_arms=known.n_arms, horizon=known.horizon, **getattr(agent, "assumes", {}))
+        told = {piece: getattr(known, piece) for piece in ("n_arms", "horizon", *LAW)}
+        known = Knowledge(**told, **getattr(agent, "assumes", {}))
     with checking_types(agent, parameters):
         if not hasattr(agent, "tune"):
             check_types(agent, parameters)

@@ -16,13 +16,13 @@ ProgressOption = bool | Callable[[int, int], None]  # the argument ``progress`` 
 
 
 def speed(steps: int, seconds: float) -> str:
-    """Return the number of steps per second as a short text.
+    """Return the number of steps per second as a short text, always in the same unit.
 
     >>> speed(3_200_000, 2.0), speed(9_000, 2.0)
-    ('1.6 M steps/s', '4.5 k steps/s')
+    ('1,600 k steps/s', '4.5 k steps/s')
     """
-    rate = steps / max(seconds, 1e-9)
-    return f"{rate / 1e6:.1f} M steps/s" if rate >= 1e5 else f"{rate / 1e3:.1f} k steps/s"
+    rate = steps / max(seconds, 1e-9) / 1e3
+    return f"{rate:,.0f} k steps/s" if rate >= 10 else f"{rate:.1f} k steps/s"
 
 
 class Progress:

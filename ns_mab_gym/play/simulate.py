@@ -12,6 +12,7 @@ import copy
 import math
 import multiprocessing
 import pickle
+import re
 import time
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Never
 
 import gymnasium as gym
 import numpy as np
@@ -45,8 +46,9 @@ from ..agents.core.arguments import (
 from ..agents.core.kernel import states_in
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import Agent, arrays_of, with_arrays
-from ..agents.core.registry import check_parameters, kind, make
-from ..agents.parts.alarms import AlarmLog, alarms_in
+from ..agents.core.registry import check_parameters, current_folder_importable, kind, make
+from ..agents.parts.alarms import alarms_in
+from ..compilation import is_compiled
 from ..envs.bandit import NSBanditEnv, drawn_means, streams
 from ..means import Floats, Ints, knowledge
 from ..rewards import Law
@@ -85,6 +87,7 @@ def simulate(
     rounds: Sequence[int] | None = None,
     first_run: int = 0,
     progress: ProgressOption = False,
+    **unknown: Never,
 ) -> Runs:
     """Play an agent on an environment many times.
 
@@ -114,7 +117,12 @@ def simulate(
         first_run: the number of the first run, to compute runs in blocks.
         progress: True shows how many runs are done, on the standard error stream; or a function of your own, called
             with that number and the number of all runs.
+        unknown: nothing; the error says where arguments of the environment and of the agent belong.
     """
+    for name in unknown:
+        given = f"{{{name!r}: {shown(unknown[name])}}}"
+        places = f"for the environment write env_kwargs={given}, for the agent agent_kwargs={given}"
+        raise TypeError(f"simulate has no argument {name!r}; {places}")
     runs = positive_int("runs", runs)
     seed = positive_int("seed", seed, least=0, most=None)
     first_run = positive_int("first_run", first_run, least=0)
@@ -294,6 +302,18 @@ class Pairing:
             return make(self.agent, knowledge=known, **self.agent_kwargs)
         return self.agent.clone() if hasattr(self.agent, "clone") else copy.deepcopy(self.agent)
 
+    def is_compiled(self) -> bool:
+        """Return True if the compiled loop need not be compiled first."""
+        agent = self.agent_for(self.instance(0)[1])
+        agent.reset(seed=0)
+        return is_compiled(self._loop(agent))
+
+    def _loop(self, agent: Any) -> Any:
+        assert self.bandit is not None
+        code = loop.law_code(self.bandit.law)
+        assert code is not None
+        return loop.loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name, code[0])
+
     def play_compiled(self, runs: Runs, run: int) -> tuple[float, npt.NDArray[np.void] | None]:
         """Play one run in the compiled loop, into its rows of the record; returns the loop's seconds and the alarms."""
         assert self.bandit is not None
@@ -319,22 +339,21 @@ class Pairing:
         mask, nothing = np.ones(means.shape[1], np.bool_), slice(0, 0)
         arms = runs.pulls[0, nothing] if runs.arms is None else runs.arms[run]
         rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
-        kinds = tuple(type(state) for state in states_in(agent.state))
-        play = loop.loop_for(kinds, agent.name, code[0])
+        play = self._loop(agent)
         began = time.perf_counter()
         try:
             rounds, chosen = play(
                 agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
                 pulls, suboptimal, arms, rewards,
             )  # fmt: skip
-        except NumbaError as error:
+        except (NumbaError, NotImplementedError, AttributeError) as error:  # the last is of numba's own code
             raise _not_compiled(agent, error) from error
         seconds = time.perf_counter() - began
         if rounds < len(means):
             played, chosen = (-1 - rounds, None) if rounds < 0 else (rounds, chosen)
             raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], played + 1)
         runs.pulls[run], runs.suboptimal_pulls[run] = pulls, suboptimal
-        return seconds, alarms_in(agent.state) if AlarmLog in kinds else None
+        return seconds, alarms_in(agent.state)
 
     def play_generic(self, recording: Recording, horizon: int | None, seeds: tuple[int, int]) -> Runs:
         """Play one run in the generic loop; raises an error if it has another length than the horizon."""
@@ -379,6 +398,11 @@ def apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _not_compiled(agent: Any, error: Exception) -> Exception:
     """Return the error of a rule that cannot be compiled: the choice is no number, or the reason that numba gives."""
+    if field := re.search(r"lowering .*\.(\w+) = ", str(error)):
+        return TypeError(
+            f"the rule of {agent.name} assigns to state.{field[1]}, but the fields of a state stay what they are: make "
+            f"{field[1]} an array, and write to its elements, state.{field[1]}[0] = …"
+        )
     try:
         agent.act()
     except UnplayableArmError as unplayable:
@@ -394,7 +418,8 @@ def known_of(means: Floats, world: World, law: Law) -> Knowledge:
     """Return the facts about an instance; σ as stated by the world's author, if it is stated."""
     known = knowledge(means)
     stated = world.lipschitz
-    return replace(known, lipschitz=known.lipschitz if stated is None else stated, subgaussian=law.subgaussian)
+    lipschitz = known.lipschitz if stated is None else stated
+    return replace(known, lipschitz=lipschitz, subgaussian=law.subgaussian, support=law.support)
 
 
 def without_arrays(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -489,7 +514,8 @@ def _play(packed: bytes, seeds: tuple[int, int]) -> tuple[Runs, list[parallel.Ca
 
 @lru_cache(maxsize=1)
 def _unpacked(packed: bytes) -> tuple[Pairing, Recording, int]:
-    found: tuple[Pairing, Recording, int] = pickle.loads(packed)
+    with current_folder_importable():  # where the module of an agent or a world may be
+        found: tuple[Pairing, Recording, int] = pickle.loads(packed)
     return found
 
 

@@ -41,7 +41,7 @@ def _forces(name: str, unseen: int, seed: int) -> bool:
     agent = example_agent(name, 4)
     agent.reset(seed=seed)
     for t in range(120):
-        agent.observe((unseen + 1 + t % 3) % 4, 1.0)
+        agent.observe((unseen + 1 + t % 3) % 4, 1e6 if agent.accepts == "real" else 1.0)
     return agent.act() == unseen
 
 

@@ -25,7 +25,7 @@ PAPERS = [name for name in WINDOWED if name != "sw-kl-ucb"]
 SUGGESTED = r"; the paper suggests 4\*sqrt\(T\*ln T\), 2942 at T = 50 000"
 ROTTING: list[tuple[Any, ...]] = [
     ({"alpha": 0.0}, f"alpha {ABOVE} 0.0"),
-    ({"sigma": -1.0}, rf"sigma {ABOVE} -1.0; 1/2 for rewards in \[0, 1\]"),
+    ({"subgaussian": -1.0}, rf"subgaussian {ABOVE} -1.0; it is the scale of the rewards, \(b - a\)/2 for"),
     ({"grid": "geometrical"}, "unknown grid 'geometrical'; did you mean 'geometric'?"),
     ({"ratio": 1.0}, "ratio must be at least 1.01, got 1.0; the sources take 2; for every window, choose grid="),
     ({"horizon": 0}, "horizon must be a positive integer, got 0; grid='geometric' needs none"),
@@ -52,6 +52,19 @@ BY_SUMS: list[tuple[Any, ...]] = [
     ({"xi": 0}, f"xi {ABOVE} 0"),
 ]
 # The parameters of each agent that are refused, and in which words; a ValueError if nothing else is said.
+BY_GRADIENT = [
+    ({"step": -1}, f"step {LEAST} -1; 0.001 is usual"),
+    ({"least": 1.5}, f"least {UNIT} 1.5; 0.6 is that of the authors' package"),
+]
+WALKING = [
+    ({"phi": 0.0}, f"phi {ABOVE} 0.0; 1 is a random walk"),
+    ({"phi": 1.5}, f"phi {UNIT} 1.5; 1 is a random walk"),
+    ({"mean": math.nan}, "mean must be a finite number, got nan"),
+    ({"drift": 0.0}, f"drift {ABOVE} 0.0; it is the standard"),
+    ({"drift": 1e-80}, "drift must be at least 1e-70, got 1e-80; it is the standard"),
+    ({"noise": -1}, f"noise {LEAST} -1; it is the stan"),
+    ({"prior": 0}, f"prior {ABOVE} 0; it is the standard deviation of what is believed"),
+]
 REFUSED: dict[str, list[tuple[Any, ...]]] = {
     "gamma-swgts": [({"gamma": 0}, rf"gamma {ABOVE} 0; the paper takes min\(")],
     "sw-ucb": [
@@ -68,6 +81,35 @@ REFUSED: dict[str, list[tuple[Any, ...]]] = {
         ({"alpha": 0}, f"alpha {ABOVE} 0; the source takes 1/T; .* use exp3"),
         ({"alpha": 1.5}, f"alpha {UNIT} 1.5; the source takes 1/T"),
     ],
+    "exp3-ix": [
+        ({"eta": -1}, f"eta {LEAST} -1; 0 stands for the source's formula without T"),
+        ({"gamma": -1}, f"gamma {ABOVE} -1; None stands for η/2"),
+    ],
+    "tsallis-inf": [
+        ({"estimator": "irw"}, r"unknown estimator 'irw'; did you mean 'iw'"),
+        ({"rate": 0.0}, f"rate {ABOVE} 0.0; the source takes 4"),
+        ({"rate": -1, "estimator": "iw"}, f"rate {ABOVE} -1; the source takes 2"),
+    ],
+    "epsilon-greedy": [
+        ({"epsilon": 1.5}, f"epsilon {UNIT} 1.5"),
+        ({"decay": -1}, f"decay {LEAST} -1"),
+        ({"step": -0.1}, f"step {LEAST} -0.1; 0 stands for sample averages"),
+        ({"step": 1.5}, f"step {UNIT} 1.5; 0 stands"),
+        ({"initial": math.inf}, "initial must be a finite number, got inf"),
+    ],
+    "softmax": [
+        ({"temperature": 0}, f"temperature {ABOVE} 0; it is in the units of rewards; 0.1"),
+        ({"cooling": "no"}, "cooling must be true or false, got 'no'; write cooling=true", TypeError),
+        ({"step": "0.1"}, "step must be a finite number of at least 0, got '0.1'", TypeError),
+    ],
+    "gradient-bandit": [
+        ({"step": 0}, f"step {ABOVE} 0; it is in units of one over the reward"),
+        ({"baseline": 1}, "baseline must be true or false, got 1; write baseline=true", TypeError),
+    ],
+    "explore-then-commit": [
+        ({"m": 0}, "m must be a positive integer, got 0"),
+        ({"m": 2.0}, "m must be a positive integer, got 2.0; write 2", TypeError),
+    ],
     "ser4": [
         ({"delta": 0}, f"delta {ABOVE} 0"),
         ({"delta": 2}, f"delta {UNIT} 2"),
@@ -81,8 +123,8 @@ REFUSED: dict[str, list[tuple[Any, ...]]] = {
         ({"xi": 0}, f"xi {ABOVE} 0"),
     ],
     "ds-ts": [
-        ({"scale": -1}, rf"scale {ABOVE} -1; rewards in \[0, 1\]"),
-        ({"scale": 1e-320}, r"scale must lie between 1e-100 and 1e\+30 in size, got 1e-320; rewards in"),
+        ({"subgaussian": -1}, rf"subgaussian {ABOVE} -1; it is the scale of the rewards"),
+        ({"subgaussian": 1e-320}, r"subgaussian must lie between 1e-100 and 1e\+30 in size, got 1e-320; it is"),
     ],
     "dsw-ts": [
         ({"window": 0}, "window must be a positive integer, got 0; it counts the pulls of each arm; None"),
@@ -165,11 +207,16 @@ REFUSED: dict[str, list[tuple[Any, ...]]] = {
         ({"noise": -1}, f"noise {LEAST} -1; it is the stan"),
         ({"variance": "prior"}, "unknown variance 'prior'; did you mean 'p"),
     ],
+    "faded-index": [({"width": -1}, f"width {LEAST} -1; with 0.5 an arm never seen has the index 1")],
+    "aff-ucb": [*BY_GRADIENT, ({"delta": 0}, f"delta {ABOVE} 0"), ({"delta": 2}, f"delta {UNIT} 2")],
+    "aff-ts": [*BY_GRADIENT, ({"prior": 0}, f"prior {ABOVE} 0; 1 is the uniform prior")],
+    "kalman-ts": WALKING,
+    "kalman-ucb": [*WALKING, ({"width": -1}, f"width {LEAST} -1")],
     "r-less-ucb": [
         ({"epsilon": 0.5}, "epsilon must be below 0.5, got 0.5; two blocks of that share must fit; the source takes"),
         ({"epsilon": 0.0}, f"epsilon {ABOVE} 0.0; two blocks"),
         ({"alpha": 0.0}, f"alpha {ABOVE} 0"),
-        ({"sigma": -1.0}, f"sigma {ABOVE} -1.0; 1/2 for rewards"),
+        ({"subgaussian": -1.0}, f"subgaussian {ABOVE} -1.0; it is the scale"),
         ({"horizon": 0}, "horizon must be a positive integer, got 0"),
     ],
     "raw-ucb": ROTTING,
@@ -201,18 +248,26 @@ REFUSED: dict[str, list[tuple[Any, ...]]] = {
         ({"exponent": 0.0}, f"exponent {ABOVE} 0.0; the authors take 1/3"),
         ({"exponent": 1e30}, r"sw-lb-sda cannot compute with numbers this .*exponent = 1e"),
     ],
+    "changepoint-ucb": [
+        ({"rate": 1.5}, f"rate {UNIT} 1.5; the number of changes per round; leave it out to learn it"),
+        ({"prior": 1.0}, "prior must be at least 1e-06 and below 0.999999, got 1.0; it is the mean of an arm after"),
+        ({"width": -1.0}, f"width {LEAST} -1.0"),
+        ({"hypotheses": 1}, "hypotheses must be an integer of at least 8, got 1"),
+    ],
     "switching-ts": [
         ({"hazard": -0.1}, f"hazard {LEAST} -0.1; the number of changes"),
         ({"hazard": 1.5}, f"hazard {UNIT} 1.5; the number of changes per round, 0.001"),
         ({"hypotheses": 0}, "hypotheses must be a positive integer, got 0"),
         ({"restart": "globally"}, r"unknown restart 'globally'; did you mean 'global'\?"),
+        ({"hazard": "learned"}, r"unknown hazard 'learned'; did you mean 'learnt'\?"),
+        ({"hazard": "learnt", "restart": "arm"}, "hazard='learnt' goes with restart='global', got restart='arm'; give"),
     ],
 }
 EVERY = [(name, *each, ValueError)[:4] for name, several in REFUSED.items() for each in several] + [
     *((name, {"window": 0}, f"window must be a positive integer, got 0{SUGGESTED}", ValueError) for name in PAPERS),
     *(
         (name, {"gamma": 0}, f"gamma {ABOVE} 0; 1 forgets nothing", ValueError)
-        for name in ("d-ucb", "d-ts", "ds-ts", "dsw-ts")
+        for name in ("d-ucb", "d-ts", "ds-ts", "dsw-ts", "faded-index")
     ),
 ]
 
@@ -322,13 +377,23 @@ def test_rewards_that_an_agent_cannot_take(name, reward, example):
     if not wanted[0]:
         agent.observe(0, reward)
         return
-    words = (
-        f"{name} takes {wanted[1]}, got a reward of {reward:g}; use gamma-swgts, which takes any subgaussian reward, "
-        r"or binarize=True, which draws a Bernoulli with the reward \(clipped to \[0, 1\]\) as its mean"
-    )
+    words = f"{name} takes {wanted[1]}, got a reward of {reward:g}; use gamma-swgts, which takes any subgaussian reward"
+    if 0 <= reward <= 1:
+        words += ", or binarize=True, which draws a Bernoulli with the reward as its mean"
+    with pytest.raises(UnsuitableRewardsError, match=words + "$"):
+        agent.observe(0, reward)
+
+
+@pytest.mark.parametrize("name", ["ts", "kl-ucb", "sw-ucb", "bandit-over-windows"])
+@pytest.mark.parametrize("reward", [-0.1, 1.5, 70, 500])
+def test_coin_flips_refuse_what_is_no_probability(name, reward, example):
+    words = rf"{name} with binarize=True draws .* must lie in \[0, 1\], got a reward of {reward:g}; rescale the rewards"
+    agent = example(name, 3, binarize=True)
     with pytest.raises(UnsuitableRewardsError, match=words):
         agent.observe(0, reward)
-    example(name, 3, binarize=True).observe(0, reward)
+    with pytest.raises(UnsuitableRewardsError, match=r"got rewards in \[-inf, inf\]"):
+        agent.check_rewards((-math.inf, math.inf), binary=False)
+    agent.observe(0, 0.5)
 
 
 def test_what_each_agent_takes():
@@ -456,7 +521,8 @@ def test_counts_have_a_stated_range():
     assert positive_int("seed", 2**127, least=0, most=None) == 2**127
 
 
-PIECES = [piece.name for piece in dataclasses.fields(agents.Knowledge) if piece.name != "means"]
+PIECES = [piece.name for piece in dataclasses.fields(agents.Knowledge) if piece.name not in ("means", "support")]
+ENDS = [(0, 0), (0, 1), (-1, 3), (-5e-324, 5e-324), (LARGEST, LARGEST), (1e308, 1e308), (-1e308, 1e308), (0, math.inf)]
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -467,8 +533,18 @@ def test_knowledge_is_finite(piece):
             assert told is None or 0 <= told < math.inf
 
 
+@pytest.mark.parametrize("support", [1, (0,), (0, 1, 2), (1, 0), (0, math.nan), (0, None), ("a", "b")])
+def test_the_interval_of_rewards_has_two_ends(support):
+    with pytest.raises(ValueError, match="support must be the lowest and the highest reward, got "):
+        agents.Knowledge(support=support)
+
+
 @pytest.mark.parametrize("name", HOUSE)
 def test_tuning_at_the_edges_of_knowledge_is_refused_or_played(name):
+    for support in ENDS:
+        with guest():
+            agent = agents.make(name, knowledge=dataclasses.replace(known(K, 400), support=support))
+            play(agent, 1, REWARDS[agent.accepts])
     for piece in PIECES:
         for value in (0, 1, 2, 17) if piece in COUNTS else (0, 5e-324, SMALLEST, 0.5, LARGEST, 1e308):
             with guest():

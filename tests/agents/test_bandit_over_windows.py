@@ -91,3 +91,8 @@ def test_one_way_to_write_the_base():
     for written in ("sw-ucb(xi=1.0)", " sw-ucb ( xi = 1 ) "):
         assert agents.BanditOverWindows(2, block=10, gamma=0.5, base=written).base == "sw-ucb(xi=1.0)"
     assert agents.BanditOverWindows(2, block=10, gamma=0.5, base="sw-ucb()").base == "sw-ucb"
+
+
+def test_with_block_and_gamma_given_nothing_need_be_known():
+    agent = agents.make("bandit-over-windows", n_arms=3, block=10, gamma=0.5)
+    assert (agent.block, agent.gamma, agent.subgaussian, agent.mean) == (10, 0.5, 0.5, 0.5)

@@ -90,7 +90,7 @@ def test_the_whole_agent_from_the_full_history(history, capacity, seed):
         else:
             known = [each.known() for each in arms]
             log_n = math.log(sum(map(len, known)))
-            values = [sum(each) / len(each) + math.sqrt(0.5 * log_n / len(each)) for each in known]
+            values = [sum(each) / len(each) + math.sqrt(2 * log_n / len(each)) for each in known]
             arm = values.index(max(values))
         assert agent.act() == arm, f"round {t + 1}"
         x = float(luck.random() < PHASES[t // 250 % 3][arm])

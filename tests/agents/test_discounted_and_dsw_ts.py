@@ -17,7 +17,7 @@ from ns_mab_gym import agents
 from ns_mab_gym.agents.core.knowledge import blind_discount
 from ns_mab_gym.agents.parts.memories import FAINT
 
-DISCOUNTING = ["d-ucb", "d-ts", "ds-ts", "dsw-ts"]
+DISCOUNTING = ["d-ucb", "d-ts", "ds-ts", "dsw-ts", "faded-index"]
 History = list[tuple[int, float]]
 
 
@@ -109,15 +109,24 @@ def d_ucb_index(history: History, n_arms: int, gamma: float, xi: float) -> list[
     ]
 
 
+def faded_index(history: History, n_arms: int, gamma: float, width: float) -> list[float]:
+    pulls, sums = by_definition(history, n_arms, gamma)
+    return [(s + 0.5) / (n + 1) + width / math.sqrt(n + 1) for n, s in zip(pulls, sums, strict=True)]
+
+
+INDICES = {"d-ucb": ("xi", d_ucb_index), "faded-index": ("width", faded_index)}
+
+
 @pytest.mark.parametrize("gamma", [0.8, 0.99, 0.999, 1.0])
-@pytest.mark.parametrize("xi", [0.6, 0.05])
-def test_d_ucb_plays_the_largest_index(gamma, xi):
+@pytest.mark.parametrize(("name", "bonus"), [("d-ucb", 0.6), ("d-ucb", 0.05), ("faded-index", 0.5), ("faded-index", 2)])
+def test_the_largest_index_is_played(name, gamma, bonus):
     """From scratch in every round; a leader by less than 1e-9 may be any of the leaders."""
-    agent, luck = agents.make("d-ucb", 4, gamma=gamma, xi=xi), np.random.default_rng(3)
+    parameter, index_of = INDICES[name]
+    agent, luck = agents.make(name, 4, gamma=gamma, **{parameter: bonus}), np.random.default_rng(3)
     history: History = []
     for t in range(250):
         arm = agent.act()
-        index = d_ucb_index(history, 4, gamma, xi)
+        index = index_of(history, 4, gamma, bonus)
         assert index[arm] >= max(index) - 1e-9
         reward = float(luck.random() < 0.1 + 0.2 * (arm if t < 120 else 3 - arm))
         agent.observe(arm, reward)
@@ -189,7 +198,7 @@ def test_d_ts_has_the_law_of_the_discounted_posteriors(case, count_acts, show):
 def test_ds_ts_has_the_law_of_its_normals(case, count_acts, show):
     """θ_i ~ N(S_i/N_i, λ²/N_i), from the full history."""
     gamma, history = HISTORIES[case]
-    agent = agents.make("ds-ts", 4, gamma=gamma, scale=2.0)
+    agent = agents.make("ds-ts", 4, gamma=gamma, subgaussian=2.0)
     show(agent, history)
     counts = count_acts(agent.state, np.ones(4, bool), np.random.default_rng(3), ACTS)
     pulls, sums = (np.array(each) for each in by_definition(history, 4, gamma))

@@ -1,4 +1,4 @@
-"""Exponential weights: Exp3, Rexp3 and Exp3.S against their formulas, and weights that never overflow."""
+"""Exponential weights and Tsallis-INF against their formulas, and weights that never overflow."""
 
 from __future__ import annotations
 
@@ -101,6 +101,15 @@ def test_arms_are_drawn_with_their_probabilities(name, count_acts):
     assert stats.chisquare(counts, 20_000 * np.array(chances)).pvalue > 1e-4
 
 
+def test_rexp3_starts_over_also_when_late_rewards_overrun_its_batch():
+    agent = agents.make("rexp3", 2, batch=5, gamma=0.2)
+    agent.reset(seed=1)
+    for _ in range(7):
+        agent.observe(1, 1.0)
+    agent.act()
+    assert agent.state.probabilities.tolist() == [0.5, 0.5]
+
+
 def test_weights_neither_overflow_nor_vanish():
     """20 000 rounds in which one arm always pays, then the other: e^(γx̂/K) alone would overflow after 1 500 of them.
 
@@ -132,3 +141,101 @@ def test_rescaling_changes_nothing():
         weights = [Fraction(float(w / sum(weights))) for w in weights]
     ratio = agent.state.weights[1] / agent.state.weights[0]
     assert ratio == pytest.approx(float(weights[1] / weights[0]), rel=1e-9)
+
+
+# Exp3-IX and Tsallis-INF estimate losses, 1 − x, and play by the sum of the estimates.
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    n_arms=st.integers(2, 5),
+    eta=st.one_of(st.just(0.0), st.floats(0.01, 2)),
+    gamma=st.one_of(st.none(), st.floats(0.001, 0.5)),
+    rewards=st.lists(st.floats(0, 1), max_size=25),
+    seed=st.integers(0, 1_000),
+)
+def test_exp3_ix_equals_brute_force(n_arms, eta, gamma, rewards, seed):
+    agent = agents.Exp3IX(n_arms, eta=eta, gamma=gamma)
+    agent.reset(seed=seed)
+    losses = [0.0] * n_arms
+    for t, reward in enumerate(rewards, 1):
+        rate = math.sqrt(math.log(n_arms) / (n_arms * t)) if eta == 0 else eta
+        weights = [math.exp(-rate * loss) for loss in losses]
+        arm = agent.act()
+        np.testing.assert_allclose(agent.state.probabilities, np.array(weights) / math.fsum(weights), rtol=1e-11)
+        agent.observe(arm, reward)
+        losses[arm] += (1 - reward) / (weights[arm] / math.fsum(weights) + (rate / 2 if gamma is None else gamma))
+
+
+def tsallis_weights(losses: list[float], eta: float) -> list[float]:
+    """w_i = 4 (η (L̂_i − X))^(−2), with X by bisection between the X for which the largest is 1, and all are 1/K."""
+    above, below = min(losses) - 2 / eta, min(losses) - 2 * math.sqrt(len(losses)) / eta
+    for _ in range(200):
+        x = (above + below) / 2
+        above, below = (x, below) if math.fsum(4 / (eta * (loss - x)) ** 2 for loss in losses) > 1 else (above, x)
+    return [4 / (eta * (loss - above)) ** 2 for loss in losses]
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    n_arms=st.integers(2, 5),
+    estimator=st.sampled_from(["rv", "iw"]),
+    rate=st.one_of(st.none(), st.floats(0.5, 6)),
+    rewards=st.lists(st.floats(0, 1), max_size=60),
+    seed=st.integers(0, 1_000),
+)
+def test_tsallis_inf_equals_brute_force(n_arms, estimator, rate, rewards, seed):
+    """Probabilities by bisection, and estimates by their definition: η = 4/√t or 2/√t unless it is given."""
+    agent = agents.TsallisINF(n_arms, estimator=estimator, rate=rate)
+    agent.reset(seed=seed)
+    losses = [0.0] * n_arms
+    for t, reward in enumerate(rewards, 1):
+        eta = (rate or {"rv": 4, "iw": 2}[estimator]) / math.sqrt(t)
+        w = tsallis_weights(losses, eta)
+        arm = agent.act()
+        np.testing.assert_allclose(agent.state.probabilities, w, rtol=1e-9)
+        np.testing.assert_allclose(agent.state.losses, losses, rtol=1e-9, atol=1e-9)
+        agent.observe(arm, reward)
+        for i in range(n_arms):
+            b = 0.5 if estimator == "rv" and w[i] >= eta**2 else 0.0
+            losses[i] += ((1 - reward - b) / w[i] if i == arm else 0.0) + b
+
+
+def test_tsallis_inf_finds_the_probabilities_wherever_the_last_ones_were():
+    """From the uniform law to one arm alone and back: they add up to 1 to the last bits, and obey their formula."""
+    rng, agent = np.random.default_rng(1), agents.TsallisINF(50)
+    for spread in (0.0, 1e9, 1.0, 1e-9, 1e3, 0.0, 1e15, 30.0):
+        agent.state.losses[:] = spread * rng.random(50)
+        agent.act()
+        w = agent.state.probabilities
+        assert math.fsum(w) == pytest.approx(1, abs=1e-14)
+        np.testing.assert_allclose(w, tsallis_weights(agent.state.losses.tolist(), 4.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["exp3-ix", "tsallis-inf"])
+def test_arms_are_drawn_with_their_probabilities_by_losses(name, count_acts):
+    """20 000 acts in one state, against the formulas; a chi-square test at 1e-4."""
+    agent = agents.make(name, 3, **({"eta": 0.7} if name == "exp3-ix" else {}))
+    agent.state.losses[:] = 1.0, 0.0, 2.5
+    counts = count_acts(agent.state, np.ones(3, np.bool_), np.random.default_rng(5), 20_000)
+    if name == "exp3-ix":
+        weights = [math.exp(-0.7 * loss) for loss in (1.0, 0.0, 2.5)]
+        chances = np.array(weights) / math.fsum(weights)
+    else:
+        chances = np.array(tsallis_weights([1.0, 0.0, 2.5], 4.0))
+    assert stats.chisquare(counts, 20_000 * chances / chances.sum()).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("estimator", ["rv", "iw"])
+def test_the_estimates_of_tsallis_inf_have_the_losses_as_their_means(estimator):
+    """Over the arm that is drawn, in a round in which reduced variance is for some arms alone: w ≥ η² = 16/400."""
+    gained, rewards = np.zeros(3), [0.2, 0.9, 0.4]
+    for arm in range(3):
+        agent = agents.TsallisINF(3, estimator=estimator, rate=4.0)
+        agent.state.losses[:], agent.state.rounds[0] = (0.0, 10.0, 60.0), 399
+        agent.act()
+        w = agent.state.probabilities
+        assert w[1] > 0.04 > w[2]
+        agent.observe(arm, rewards[arm])
+        gained += w[arm] * (agent.state.losses - [0.0, 10.0, 60.0])
+    np.testing.assert_allclose(gained, 1 - np.array(rewards), rtol=1e-9)

@@ -154,7 +154,7 @@ def game(
 @pytest.mark.parametrize("kind", ["bernoulli", "eighths", "gaussian", "constant"])
 @pytest.mark.parametrize(("alpha", "sigma"), [(1.0, 0.5), (0.06, 0.5), (4.0, 1.0)])
 def test_the_exact_form_plays_what_all_windows_say(name, kind, alpha, sigma):
-    agent = agents.make(name, K, 1_000, alpha=alpha, sigma=sigma)
+    agent = agents.make(name, K, 1_000, alpha=alpha, subgaussian=sigma)
     arms = game(agent, name, all_windows, kind, alpha=alpha, sigma=sigma)
     assert set(arms) == set(range(K))
 
@@ -163,21 +163,21 @@ def test_the_exact_form_plays_what_all_windows_say(name, kind, alpha, sigma):
 @pytest.mark.parametrize("kind", ["bernoulli", "eighths", "gaussian"])
 @pytest.mark.parametrize("alpha", [0.06, 1.0])
 def test_the_geometric_grid_plays_what_its_windows_say(name, kind, alpha):
-    agent = agents.make(name, K, alpha=alpha, sigma=0.5, grid="geometric")
+    agent = agents.make(name, K, alpha=alpha, subgaussian=0.5, grid="geometric")
     game(agent, name, powers_of_two, kind, alpha=alpha, sigma=0.5)
 
 
 @every_rotting_agent
 @pytest.mark.parametrize("ratio", [1.1, 1.5, 3.0])
 def test_grids_of_other_ratios(name, ratio):
-    agent = agents.make(name, K, alpha=0.5, sigma=0.5, grid="geometric", ratio=ratio)
+    agent = agents.make(name, K, alpha=0.5, subgaussian=0.5, grid="geometric", ratio=ratio)
     game(agent, name, blocks(ratio), "bernoulli", rounds=150, alpha=0.5, sigma=0.5)
 
 
 @every_rotting_agent
 @pytest.mark.parametrize("grid", ["exact", "geometric"])
 def test_closed_and_forgotten_arms(name, grid):
-    agent = agents.make(name, K, 1_000, alpha=0.5, sigma=0.5, grid=grid)
+    agent = agents.make(name, K, 1_000, alpha=0.5, subgaussian=0.5, grid=grid)
     means = all_windows if grid == "exact" else powers_of_two
     game(agent, name, means, "gaussian", masked=True, forgets=True, alpha=0.5, sigma=0.5)
 
@@ -196,7 +196,7 @@ def test_fewa_tries_no_window_while_all_rewards_are_equal(masked, memory):
 
 @every_rotting_agent
 def test_beyond_its_horizon_the_exact_form_remembers_that_many_rewards_of_each_arm(name):
-    agent = agents.make(name, K, 20, alpha=0.5, sigma=0.5)
+    agent = agents.make(name, K, 20, alpha=0.5, subgaussian=0.5)
     game(agent, name, all_windows, "eighths", memory=20, alpha=0.5, sigma=0.5)
 
 
@@ -251,7 +251,7 @@ def reward(kind: str, arm: int, t: int, rng: np.random.Generator) -> float:
 )
 @pytest.mark.parametrize("disturbed", [False, True], ids=["all arms", "closed and forgotten arms"])
 def test_every_arm_is_that_of_the_definition(kind, epsilon, alpha, sigma, disturbed):
-    agent = agents.RLessUCB(3, horizon=1_000, epsilon=epsilon, alpha=alpha, sigma=sigma)
+    agent = agents.RLessUCB(3, horizon=1_000, epsilon=epsilon, alpha=alpha, subgaussian=sigma)
     rng = np.random.default_rng(2)
     samples: list[list[float]] = [[] for _ in range(3)]
     seen = [0] * 3

@@ -199,10 +199,10 @@ def test_weights_neither_vanish_nor_grow(hazard, restart, observe_all):
     assert np.isfinite(weights).all()
 
 
-@pytest.mark.parametrize("restart", ["global", "arm"])
-def test_forgetting_one_arm(restart):
+@pytest.mark.parametrize(("hazard", "restart"), [(0.05, "global"), (0.05, "arm"), ("learnt", "global")])
+def test_forgetting_one_arm(hazard, restart):
     """Every hypothesis has its counts of the other arms, and none of this one."""
-    agent, other = (told(history(60), hazard=0.05, restart=restart) for _ in range(2))
+    agent, other = (told(history(60), hazard=hazard, restart=restart) for _ in range(2))
     agent.forget(1)
 
     def seen(of: agents.Agent) -> npt.NDArray[np.float64]:
@@ -215,6 +215,92 @@ def test_forgetting_one_arm(restart):
     else:
         assert agent.state.fresh[1] == 1.0
         np.testing.assert_array_equal(agent.state.weights[[0, 2]], other.state.weights[[0, 2]])
+
+
+# A learnt hazard: last changes and hazards together.
+
+
+def with_hazards(played: Sequence[Round]) -> dict[tuple[int, int], float]:
+    """P(last change, number of the hazard), by all ways to change under each of 8 hazards from 1e-4 to 0.1."""
+    beliefs: dict[tuple[int, int], float] = {}
+    for k, hazard in enumerate(np.geomspace(1e-4, 0.1, 8).tolist()):
+        for changes in itertools.product([False, True], repeat=len(played)):
+            edges = [0, *(t + 1 for t, change in enumerate(changes) if change), len(played)]
+            prior = math.prod(hazard if change else 1 - hazard for change in changes) / 8
+            phases = math.prod(likelihood(played[a:b]) for a, b in itertools.pairwise(edges))
+            beliefs[edges[-2], k] = beliefs.get((edges[-2], k), 0.0) + prior * phases
+    total = sum(beliefs.values())
+    return {key: belief / total for key, belief in beliefs.items()}
+
+
+def learnt_beliefs(agent: agents.Agent) -> dict[tuple[int, int], float]:
+    """The agent's own; and its sums over hazards and over everything are those of its weights."""
+    state = agent.state
+    held = state.held[0]
+    began = state.before[:, :, :held].sum(axis=(0, 1)).astype(int).tolist()
+    np.testing.assert_allclose(state.sums[:held], state.weights[:held].sum(axis=1), rtol=1e-12)
+    assert state.total[0] == pytest.approx(state.weights[:held].sum(), rel=1e-9)
+    weights = state.weights[:held] / state.total[0]
+    return {(s, k): float(weights[j, k]) for j, s in enumerate(began) for k in range(8)}
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 5, 9])
+def test_a_learnt_hazard_has_the_posterior_over_all_partitions_and_hazards(rounds):
+    played = history(rounds, seed=rounds)
+    exact, own = with_hazards(played), learnt_beliefs(told(played, hazard="learnt"))
+    assert own.keys() == exact.keys()
+    np.testing.assert_allclose([own[key] for key in exact], list(exact.values()), rtol=1e-10, atol=1e-18)
+
+
+def test_a_learnt_hazard_acts_by_the_posterior_of_the_last_change(count_acts):
+    """P(arm) = Σ over the last change of its probability, over all hazards, times the arm's chance since then."""
+    played = history(9, seed=3)
+    chances = np.zeros(K)
+    for (began, _), belief in with_hazards(played).items():
+        chances += belief * winning_chances([beta(played[began:], i) for i in range(K)])
+    wins = count_acts(told(played, hazard="learnt").state, np.ones(K, bool), np.random.default_rng(1), ACTS)
+    assert agreement(wins, chances) > 1e-4
+
+
+def learnt_reference(played: Sequence[Round], most: int) -> dict[tuple[int, int], float]:
+    """The rule to the letter: all weights normalised in every round, the change that is lightest in sum dropped."""
+    hazards = np.geomspace(1e-4, 0.1, 8)
+    weights, began = [np.full(8, 1 / 8)], [0]
+    for t, (arm, reward) in enumerate(played):
+        joint = []
+        for start, weight in zip(began, weights, strict=True):
+            same = [x for a, x in played[start:t] if a == arm]
+            alike = sum(same) if reward else len(same) - sum(same)
+            joint.append(weight * (1 + alike) / (len(same) + 2))
+        weights = [(1 - hazards) * each for each in joint] + [hazards * sum(joint)]
+        began = [*began, t + 1]
+        if len(weights) > most:
+            lightest = min(range(len(weights)), key=lambda j: weights[j].sum())
+            del weights[lightest], began[lightest]
+        total = sum(each.sum() for each in weights)
+        weights = [each / total for each in weights]
+    return {(s, k): float(weight[k]) for s, weight in zip(began, weights, strict=True) for k in range(8)}
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 30])
+def test_of_a_learnt_hazard_the_lightest_change_is_dropped(most):
+    """On 400 rounds whose means change half way, with weights that would fall to e^-270 if they were not divided."""
+    rng = np.random.default_rng(most)
+    played = [(int(t % 2), float(rng.random() < (0.2 if (t < 200) == (t % 2 == 0) else 0.8))) for t in range(400)]
+    exact = learnt_reference(played, most)
+    own = learnt_beliefs(told(played, 2, hazard="learnt", hypotheses=most))
+    assert own.keys() == exact.keys()
+    np.testing.assert_allclose([own[key] for key in exact], list(exact.values()), rtol=1e-8, atol=1e-14)
+
+
+def test_the_hazard_is_learnt():
+    """Rewards of one arm that turn from 1 to 0 or back 40 times in 2 000 rounds, and such that never turn."""
+    for period, hazard in ((50, 0.02), (10**6, 1e-4)):
+        played = [(0, float(t // period % 2)) for t in range(2_000)]
+        state = told(played, 2, hazard="learnt").state
+        posterior = state.weights[: state.held[0]].sum(axis=0) / state.total[0]
+        nearest = int(np.abs(np.log(np.geomspace(1e-4, 0.1, 8) / hazard)).argmin())
+        assert posterior.argmax() == nearest
 
 
 # ActivePTW: the posterior of the current segment, against every binary partition of the time.

@@ -17,7 +17,8 @@ KNOW_THE_WORLD = ("oracle", "oracle-restart")
 NEED_THE_HORIZON = (
     "beta-swts", "gamma-swgts", "sw-ucb", "sw-lb-sda", "exp3", "exp3s", "d-ucb", "d-ts", "ds-ts", "r-less-ucb",
     "raw-ucb", "fewa", "cusum-ucb", "pht-ucb", "m-ucb", "br-mab", "glr-klucb", "adr-ts", "active-ptw",
-    "predictive-sampling", "master", "bandit-over-windows",
+    "predictive-sampling", "master", "bandit-over-windows", "explore-then-commit", "faded-index", "kalman-ucb",
+    "kalman-ts",
 )  # fmt: skip
 TESTS = {"m-ucb": "a test of two halves", "br-mab": "a CUSUM test", "glr-klucb": "glr", "adr-ts": "adwin"}
 
@@ -41,6 +42,7 @@ FADING: list[tuple[dict[str, Any], dict[str, Any]]] = [
     *(({"horizon": t, "breakpoints": t}, {"gamma": 1 - 1 / (4 * math.sqrt(t))}) for t in (1, 2, 50, T, 10**6)),
     ({"horizon": 1_600, "breakpoints": 101}, {"gamma": 1 - 1 / 160}),
 ]
+TWO_ARMS = np.array([[0.3, 0.8], [0.7, 0.4]])  # 0.5 and 0.6 on average
 # Pieces of knowledge and parameters that are given, for T = 50 000 and K = 10 if nothing else is said, and what follows
 TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     # 4√(50 000 ln 50 000) = 2942.08 and 4√(10 000 ln 10 000) = 1213.9, rounded down
@@ -102,11 +104,17 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ({"horizon": 1_600, "breakpoints": 100}, {"gamma": 1 - 1 / 16}),
         ({"gamma": 0.5}, {"gamma": 0.5}),
     ],
+    "faded-index": [
+        *(row for row in FADING if row[1]["gamma"] < 1),
+        *(({"horizon": t, "breakpoints": 0}, {"gamma": 1 - 1 / (4 * math.sqrt(t))}) for t in (1, 50, T)),
+        ({"breakpoints": 3}, {"gamma": 0.99806350833, "width": 0.5}),
+        ({"gamma": 0.5}, {"gamma": 0.5}),
+    ],
     "ds-ts": [
         *FADING,
-        ({"breakpoints": 3}, {"gamma": 0.99764513267, "scale": 0.5}),
-        (SCALE, {"scale": 2.0}),
-        (SCALE | {"scale": 0.1}, {"scale": 0.1}),
+        ({"breakpoints": 3}, {"gamma": 0.99764513267, "subgaussian": 0.5}),
+        (SCALE, {"subgaussian": 2.0}),
+        (SCALE | {"subgaussian": 0.1}, {"subgaussian": 0.1}),
     ],
     "d-ts": [*FADING[:4], ({"breakpoints": 3}, FADING[2][1])],
     "dsw-ts": [({"horizon": t}, {"gamma": 0.999, "window": 500, "f": "mean"}) for t in (1, 50, T)],
@@ -118,10 +126,13 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "bandit-over-windows": [
         ({"breakpoints": 9, "variation": 2.0, "lipschitz": 1e-3}, {"block": 707, "gamma": 0.3692682586}),
         ({"block": 100}, {"gamma": 0.1118621800}),
+        ({"block": 100, "gamma": 0.5, "horizon": None}, {"block": 100, "gamma": 0.5}),  # nothing is left to ask for
+        ({"subgaussian": 3.0}, {"subgaussian": 3.0, "mean": None}),
+        ({"subgaussian": 3.0, "support": (-1.0, 5.0)}, {"subgaussian": 3.0, "mean": 2.0}),
     ],
     "cusum-ucb": [*WITHOUT_HISTORY, ({}, {"warmup": 200, "forced_warmup": False})],
     "pht-ucb": WITHOUT_HISTORY,
-    "br-mab": SUMS,
+    "br-mab": [(told, {key: 2.0 if key == "xi" else value for key, value in tuned.items()}) for told, tuned in SUMS],
     # b = √(100 ln(20 T²)) = √(100 · 24.63530); γ² = Υ K (2b + 3√200)/(2T) = Υ · 10 · 141.6943/100 000
     "m-ucb": [
         ({"breakpoints": 3}, {"samples": 200, "xi": 2.0, "threshold": 49.633948908, "gamma": 0.2061753899}),
@@ -129,6 +140,9 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ({"samples": 800}, {"threshold": 99.267897817}),
         ({"samples": 800, "threshold": 0.0}, {"gamma": math.sqrt(10 * 3 * math.sqrt(800) / 100_000)}),
         ({"horizon": 100}, {"gamma": 1.0}),
+        # the other γ: √(Υ · 10 ln T/T)
+        ({"formula": "comparison", "breakpoints": 3}, {"gamma": math.sqrt(30 * math.log(T) / T), "xi": 2.0}),
+        ({"formula": "comparison", "horizon": 10}, {"gamma": 1.0}),
         ({"horizon": None, "threshold": 1.0, "gamma": 0.5}, {"gamma": 0.5}),
     ],
     # δ = 1/√50 000, T = 1 counts as 2, and α₁ = √(10 · 10.819778/50 000); for GLR-TS 0.05 times that
@@ -152,15 +166,64 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         (SCALE | {"noise": 1.5}, {"noise": 1.5}),
         ({"horizon": None, "phi": 0.5}, {"drift": 0.25}),
     ],
-    "r-less-ucb": [({}, {"epsilon": 0.25, "alpha": 4.0, "sigma": 0.5, "horizon": T}), (SCALE, {"sigma": 2.0})],
+    # λ/√T = 0.5/223.6068; the walk of means by least squares is tested in test_kalman.py
     **{
         name: [
-            ({}, {"alpha": alpha, "sigma": 0.5, "grid": "exact", "ratio": 2.0, "horizon": T}),
-            (SCALE | {"breakpoints": 7}, {"alpha": alpha, "sigma": 2.0}),
+            ({}, {"drift": 0.00223606798, "noise": 0.5, "prior": 4.0, "phi": 1.0, "mean": 0.5} | bonus),
+            (SCALE, {"drift": 0.00894427191, "noise": 2.0, "prior": 16.0}),
+            (SCALE | {"noise": 1.5, "drift": 0.1, "prior": 3.0}, {"noise": 1.5, "drift": 0.1, "prior": 3.0}),
+            ({"horizon": None, "drift": 0.1}, {"drift": 0.1}),
+        ]
+        for name, bonus in (("kalman-ts", {}), ("kalman-ucb", {"width": 2.0}))
+    },
+    "aff-ucb": [({"horizon": None}, {"step": 0.001, "least": 0.6, "delta": 0.05})],
+    "aff-ts": [({"horizon": None}, {"step": 0.001, "least": 0.6, "prior": 2.0})],
+    "r-less-ucb": [
+        ({}, {"epsilon": 0.25, "alpha": 4.0, "subgaussian": 0.5, "horizon": T}),
+        (SCALE, {"subgaussian": 2.0}),
+    ],
+    **{
+        name: [
+            ({}, {"alpha": alpha, "subgaussian": 0.5, "grid": "exact", "ratio": 2.0, "horizon": T}),
+            (SCALE | {"breakpoints": 7}, {"alpha": alpha, "subgaussian": 2.0}),
             ({"horizon": None, "grid": "geometric"}, {"horizon": None}),
         ]
         for name, alpha in (("raw-ucb", 1.0), ("fewa", 0.06))
     },
+    # Exercise 2.5 of Sutton and Barto; λ/5 and 0.1/λ, with ½ for λ where it is unknown or 0
+    "epsilon-greedy": [({"horizon": None}, {"epsilon": 0.1, "decay": 0.0, "step": 0.1, "initial": None})],
+    "softmax": [
+        *(({"subgaussian": scale, "horizon": None}, {"temperature": 0.1, "step": 0.1}) for scale in (None, 0.0, 0.5)),
+        (SCALE, {"temperature": 0.4}),
+        (SCALE | {"temperature": 3.0}, {"temperature": 3.0}),
+    ],
+    "gradient-bandit": [
+        *(({"subgaussian": scale, "horizon": None}, {"step": 0.2, "baseline": True}) for scale in (None, 0.0, 0.5)),
+        (SCALE, {"step": 0.05}),
+    ],
+    # 5 000^(2/3) = 292.40 times (ln 50 000)^(1/3) = 2.2118; of two arms with Δ = 0.1, (1/Δ²) ln(TΔ²) = 100 ln 500 =
+    # 621.46 for λ = ½, and (16/Δ²) ln(TΔ²/16) = 1 600 ln 31.25 = 5 507.2 for λ = 2; without a gap 1; T/K at most
+    "explore-then-commit": [
+        ({}, {"m": 647}),
+        *(({"horizon": t}, {"m": m}) for t, m in ((1, 1), (9, 1), (20, 2), (25, 2))),
+        ({"n_arms": 2, "means": TWO_ARMS}, {"m": 622}),
+        (SCALE | {"n_arms": 2, "means": TWO_ARMS}, {"m": 5_508}),
+        (SCALE | {"n_arms": 2, "means": TWO_ARMS, "horizon": 100}, {"m": 1}),
+        ({"n_arms": 2, "means": TWO_ARMS, "horizon": 1_000}, {"m": 231}),
+        ({"n_arms": 2, "means": np.zeros((4, 2))}, {"m": 1}),
+        ({"horizon": None, "m": 7}, {"m": 7}),
+    ],
+    # √(2 ln 10/500 000)
+    "exp3-ix": [
+        ({}, {"eta": 3.0348542587e-3, "gamma": None}),
+        ({"horizon": None}, {"eta": 0.0}),
+        ({"eta": 0}, {"eta": 0.0}),
+    ],
+    "tsallis-inf": [
+        ({"horizon": None}, {"estimator": "rv", "rate": 4.0}),
+        ({"estimator": "iw"}, {"rate": 2.0}),
+        ({"estimator": "iw", "rate": 1.5}, {"rate": 1.5}),
+    ],
     # Υ/T, and 0.001 where it is unknown or where phases are shorter than K = 10 rounds: the means drift
     "switching-ts": [
         *(
@@ -169,6 +232,7 @@ TUNED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ),
         *(({"breakpoints": b, "horizon": t}, {"hazard": b / t}) for b, t in ((3, T), (0, T), (0, 1), (5_000, T))),
         ({"breakpoints": 3, "hazard": 0.25}, {"hazard": 0.25}),
+        ({"breakpoints": 3, "hazard": "learnt"}, {"hazard": "learnt", "hypotheses": 100}),
     ],
 }
 

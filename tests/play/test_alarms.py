@@ -18,7 +18,7 @@ WORLD = worlds.Abrupt(horizon=1_500)
 
 def test_who_logs_alarms():
     active = {"cusum-ucb", "pht-ucb", "m-ucb", "glr-klucb", "glr-ts", "adr-ts", "restarting"}
-    assert set(LOGGING) == active | {"br-mab", "master", "oracle-restart"}
+    assert set(LOGGING) == active | {"br-mab", "changepoint-ucb", "master", "oracle-restart"}
 
 
 def test_the_known_changes_are_where_they_are():

@@ -134,10 +134,18 @@ def test_rewards_that_the_agent_cannot_take_are_refused_before_the_run(name, rew
     fits = {"binary": reward == "bernoulli", "unit": reward != "gaussian", "real": True}[agent.accepts]
     if not fits:
         support = {"gaussian": r"\[-inf, inf\]", "beta": r"\[0, 1\]"}[reward]
-        words = f"{name} takes rewards .*, got rewards in {support}; use gamma-swgts, .* or binarize=True, which draws"
+        words = (
+            f"{name} takes rewards .*, got rewards in {support}; use gamma-swgts, which takes any subgaussian reward"
+        )
+        if reward == "beta":
+            words += ", or binarize=True, which draws"
         with pytest.raises(UnsuitableRewardsError, match=words):
             nsb.run_episode(env, agent)
         agent = agents.make(name, knowledge=known, binarize=True)
+    if not fits and reward == "gaussian":
+        with pytest.raises(UnsuitableRewardsError, match="with binarize=True draws a Bernoulli"):
+            nsb.run_episode(env, agent)
+        return
     assert len(nsb.run_episode(env, agent, seed=1).arms) == 20
 
 

@@ -86,10 +86,10 @@ def test_lines_come_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
         clock[0] += 2.0
         lines.advance(1, 1_000_000)
     assert stream.getvalue().splitlines() == [
-        "3 of 10 games, 0.5 M steps/s, 14 s left",
-        "6 of 10 games, 0.5 M steps/s, 8 s left",
-        "9 of 10 games, 0.5 M steps/s, 2 s left",
-        "10 of 10 games, 0.5 M steps/s, 0 s left",
+        "3 of 10 games, 500 k steps/s, 14 s left",
+        "6 of 10 games, 500 k steps/s, 8 s left",
+        "9 of 10 games, 500 k steps/s, 2 s left",
+        "10 of 10 games, 500 k steps/s, 0 s left",
     ]
 
 

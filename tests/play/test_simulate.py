@@ -293,7 +293,7 @@ def test_an_environment_that_was_given_means_forgets_them_as_an_episode_does():
         (
             {"env_kwargs": {"horizon": 50, "reward": "gaussian"}},
             UnsuitableRewardsError,
-            r"beta-swts takes rewards that are 0 or 1, got rewards in \[-inf, inf\]; use gamma-swgts, .*binarize=True",
+            r"beta-swts takes rewards that are 0 or 1, got rewards in \[-inf, inf\]; use gamma-swgts, .* reward$",
         ),
         (
             {"env": worlds.Piecewise(horizon=50), "env_kwargs": {"reward": "beta"}},
@@ -387,3 +387,9 @@ def test_an_episode_of_one_round():
     runs = record([1], [[0.25]])
     assert (runs.horizon, runs.steps, len(runs)) == (1, 1, 1)
     assert [runs.at(0)[0], runs.at(1)[0], runs.final[0]] == [0.0, 0.25, 0.25]
+
+
+def test_an_argument_of_the_environment_is_shown_its_place():
+    words = r"simulate has no argument 'horizon'; for the environment write env_kwargs=\{'horizon': 100\}"
+    with pytest.raises(TypeError, match=words):
+        nsb.simulate("NSBandit-Abrupt-v0", "ts", horizon=100)

@@ -194,9 +194,24 @@ def test_the_error_comes_back_from_other_processes():
         assert str(back.in_round(2)) == str(error.in_round(2))
 
 
-def test_a_rule_that_numba_cannot_compile_is_refused_in_words():
-    def act(state, mask, rng):
-        return int(str(state.rounds[0])[0]) if len(globals()) else 0
+def _with_globals(state, mask, rng):
+    return int(str(state.rounds[0])[0]) if len(globals()) else 0
 
+
+def _with_a_dictionary(state, mask, rng):
+    return np.argmax({0: mask[0]})  # an AttributeError in numba's own code
+
+
+@pytest.mark.parametrize("act", [_with_globals, _with_a_dictionary])
+def test_a_rule_that_numba_cannot_compile_is_refused_in_words(act):
     with pytest.raises(TypeError, match=r"^numba cannot compile the rule of odd: .*; write it with what numba knows"):
+        nsb.simulate(WORLD, odd_agent(act), runs=1)
+
+
+def test_a_rule_that_assigns_to_a_field_of_its_state_is_told_to_use_an_array():
+    def act(state, mask, rng):
+        state.rounds = state.rounds
+        return 0
+
+    with pytest.raises(TypeError, match=r"^the rule of odd assigns to state.rounds, .*: make rounds an array"):
         nsb.simulate(WORLD, odd_agent(act), runs=1)

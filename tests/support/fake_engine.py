@@ -3,8 +3,10 @@
 import numpy as np
 
 from ns_mab_gym.runs import Runs, seed_pair
+from ns_mab_gym.specs import WorldSpec
+from ns_mab_gym.studies.study import size_of
 
-HORIZON, ARMS, POINTS = 1_000, 10, 20
+HORIZON, POINTS = 1_000, 20
 
 
 class FakeEngine:
@@ -15,8 +17,11 @@ class FakeEngine:
 
     def __call__(self, env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run, rounds=None):
         self.calls.append((env, agent, tuple(sorted(agent_kwargs.items())), first_run, runs))
-        grid = np.arange(1, POINTS + 1) * (HORIZON // POINTS)
-        noted = grid if rounds is None else np.array(sorted({*rounds, HORIZON}))
+        arms, horizon = size_of(WorldSpec.of(env, **env_kwargs))
+        grid = np.arange(1, POINTS + 1) * horizon // POINTS
+        noted = grid if rounds is None else np.array(sorted({*rounds, horizon}))
+        pulls = np.full((runs, arms), horizon // arms)
+        pulls[:, 0] += horizon % arms
         slope = len(agent) + len(str(sorted(agent_kwargs.items()))) / 100
         curves = []
         for run in range(first_run, first_run + runs):
@@ -26,9 +31,9 @@ class FakeEngine:
         return Runs(
             rounds=noted,
             regret=np.array(curves),
-            pulls=np.full((runs, ARMS), HORIZON // ARMS),
-            suboptimal_pulls=np.full((runs, ARMS), HORIZON // ARMS // 2),
+            pulls=pulls,
+            suboptimal_pulls=pulls // 2,
             seeds=[seed_pair(seed, run) for run in range(first_run, first_run + runs)],
-            parameters=[{"n_arms": ARMS, **agent_kwargs}] * runs,
+            parameters=[{"n_arms": arms, **agent_kwargs}] * runs,
             seconds=0.25,
         )

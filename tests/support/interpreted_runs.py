@@ -18,13 +18,16 @@ def is_tried(name: str, law: str) -> bool:
     """Whether an agent is tried on a law.
 
     Beta laws have a loop of their own, which takes seconds to compile. It differs from the other in how a reward is
-    drawn, and knows nothing of the agent: some of every kind stand for all.
+    drawn, and knows nothing of the agent: some of every kind stand for all. Rewards without bounds are for agents that
+    take any.
     """
+    if law == "gaussian":
+        return agents.kind(name).accepts == "real"
     return law != "beta" or name in ON_BETA
 
 
 def fitting(name: str, law: str) -> dict[str, Any]:
-    """What the agent needs to be told to play this law: nothing, or to binarize."""
+    """What the agent needs to be told to play this law: nothing, or to binarize, where rewards lie in [0, 1]."""
     made = rewards.make(law)
     in_unit = made.support[0] >= 0 and made.support[1] <= 1
     fits = {"binary": made.binary, "unit": in_unit, "real": True}[agents.kind(name).accepts]
@@ -37,7 +40,7 @@ def interpreted(
     """The episode in pure Python, and the agent as it stands at its end."""
     env = NSBanditEnv(world, reward=law)
     env.reset(seed=seeds[0])
-    known = replace(theory.knowledge(env.means), subgaussian=env.law.subgaussian)
+    known = replace(theory.knowledge(env.means), subgaussian=env.law.subgaussian, support=env.law.support)
     agent = agents.make(name, knowledge=known, **parameters)
     return nsb.run_episode(env, agent, seeds), agent
 
