@@ -13,6 +13,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -29,6 +30,7 @@ from .agents.core.registry import (
     Values,
     check_parameters,
     check_single,
+    current_folder_importable,
     is_number,
     is_pair,
     kind,
@@ -42,6 +44,7 @@ from .agents.core.registry import (
 from .envs.bandit import NSBanditEnv
 from .files import KeptFile
 from .means import Floats, as_means
+from .rewards import Law
 from .worlds import world as worlds
 from .worlds.world import World
 
@@ -51,7 +54,7 @@ S = TypeVar("S", bound="Spec")
 MODELS = {"sb3": ("ns_mab_gym.rl.agent:SB3Agent.load", ("path", "algo", "deterministic", "name", "trust"))}
 TABLES = (".csv", ".parquet", ".npz")  # the endings of files that hold means
 LONGEST = 10_000  # letters of a text among the parameters, or of a spec as text
-BLIND = ", blind"  # the end of the label of an agent that is told T and K alone
+BLIND = ", blind"  # the end of the label of an agent that is told T, K and the law of rewards alone
 SHOWN = 40  # letters of a value that is shown in a label
 WORLD = (
     "an id such as 'NSBandit-Abrupt-v0', a world or its name, 'piecewise:n_arms=3', 'package.module:Class', a (T, K) "
@@ -91,23 +94,27 @@ def as_env(given: Any, kwargs: Mapping[str, Any] | None = None) -> gym.Env[Any, 
     if ":" not in env and env not in gym.registry:
         ids = [each for each in gym.registry if each.startswith("NSBandit-")]
         raise ValueError(f"unknown world {env!r}; {nearest(env, [*worlds.names(), *ids])}")
-    return gym.make(env, **kwargs)
+    with current_folder_importable() if ":" in env else nullcontext():
+        return gym.make(env, **kwargs)
 
 
-def means_of(given: Any) -> Floats:
-    """Return the (T, K) means of a world in any of its forms; of a random one, those of the instance of seed 0.
+def means_and_law(given: Any) -> tuple[Floats, Law | None]:
+    """Return the (T, K) means of a world in any of its forms, and the law of its rewards; None for means alone.
 
-    >>> means_of("abrupt:horizon=100").shape
-    (100, 10)
+    Of a random world they are those of the instance of seed 0.
+
+    >>> means, law = means_and_law("abrupt:horizon=100,reward=gaussian,scale=2")
+    >>> means.shape, law
+    ((100, 10), Gaussian(scale=2))
     """
     if not _is_named(given):
-        return as_means(given)
+        return as_means(given), None
     env = as_env(given)
     if not isinstance(bandit := env.unwrapped, NSBanditEnv):
         raise TypeError(f"{shown(given)} does not tell its means; give a world, or a (T, K) array of means")
     if bandit.world.random:
         env.reset(seed=0)
-    return bandit.means
+    return bandit.means, bandit.law
 
 
 def as_agent(given: Any, kwargs: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -323,7 +330,7 @@ class AgentSpec(Spec):
     {'window': 500}
 
     Attributes:
-        blind: whether the agent is told T and K alone.
+        blind: whether the agent is told T, K and the law of rewards alone.
         stands_for: the label of the agent in whose place this one can be looked at, if it is another reading of it:
             it is shown beside that agent, and not ranked with the others.
         swept: the parameter in which it differs from the other agents of its sweep, if it is part of one.
@@ -351,7 +358,7 @@ class AgentSpec(Spec):
             )
 
     def as_blind(self, parameters: Mapping[str, Any]) -> AgentSpec:
-        """Return the same agent with these parameters, told T and K alone."""
+        """Return the same agent with these parameters, told T, K and the law of rewards alone."""
         return AgentSpec(self.name, tuple(parameters.items()), f"{self.label}{BLIND}", blind=True)
 
     @property
@@ -572,7 +579,7 @@ def agent_specs(given: Any, *, blind: bool = False) -> list[AgentSpec]:
 
     Args:
         given: see :func:`ns_mab_gym.compare`; ``"all"`` are all that the registry knows.
-        blind: whether agents given by name or as a class are told T and K alone.
+        blind: whether agents given by name or as a class are told T, K and the law of rewards alone.
     """
     if not isinstance(blind, bool | np.bool_):
         raise TypeError(f"blind must be True or False, got {shown(blind)}")

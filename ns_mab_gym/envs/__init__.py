@@ -19,6 +19,7 @@ ENV_IDS: dict[str, dict[str, Any]] = {
     "NSBandit-Stationary-v0": {"world": "stationary"},
     "NSBandit-Piecewise-v0": {"world": "piecewise"},
     "NSBandit-RandomWalk-v0": {"world": "random-walk"},
+    "NSBandit-DawWalk-v0": {"world": "daw-walk", "reward": {"name": "gaussian", "scale": 0.04}},
     "NSBandit-Rising-v0": {"world": "rising"},
     "NSBandit-Rotting-v0": {"world": "rotting"},
     "NSBandit-Variation-v0": {"world": "variation"},

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from gymnasium.error import InvalidAction, ResetNeeded
 
 from .. import rewards
-from ..agents.core.arguments import as_integer, by_name, choice, known_parameters, shown
+from ..agents.core.arguments import as_integer, by_name, known_parameters, shown
 from ..means import Floats, as_means, block_size
 from ..rewards import Law
 from ..worlds.world import World, make
-from .render import EpisodeHistory, ansi_line, draw_frame
+from .render import EpisodeHistory, ansi_line, arm_names, check_mode, draw_frame, render_modes
 
 Observation = npt.NDArray[np.float32]
 
@@ -87,7 +87,8 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     ## Arguments
     ``world``: a world, its name or what its ``to_dict()`` returned. ``reward``: ``"bernoulli"``, ``"gaussian"``,
     ``"beta"`` or a law. ``scale``: the standard deviation of Gaussian rewards. ``concentration``: that of Beta
-    rewards. ``render_mode``: ``"ansi"`` or ``"rgb_array"``. Everything else is a parameter of the world, such as
+    rewards. ``render_mode``: ``"ansi"`` or, with the extra ``render``, ``"rgb_array"``, and ``"human"`` through
+    ``gym.make``. Everything else is a parameter of the world, such as
     ``horizon``, ``n_arms`` or ``sigma``::
 
         gym.make("NSBandit-Smooth-v0", horizon=10_000, sigma=1e-3, reward="gaussian", scale=0.3)
@@ -99,7 +100,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
     * v0: initial version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 30}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": render_modes(), "render_fps": 30}  # noqa: RUF012
 
     def __init__(
         self,
@@ -112,10 +113,17 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         **parameters: Any,
     ) -> None:
         law_parameters = {"scale": scale, "concentration": concentration}
-        self.world = make(world, **parameters)
         self.law = rewards.make(reward, **{k: v for k, v in law_parameters.items() if v is not None})
+        try:
+            self.world = make(world, **parameters)
+        except TypeError as error:
+            if "has no parameter" not in str(error) or not self.law.parameters():
+                raise
+            unknown = [name for name in parameters if f"has no parameter {name!r}" in str(error)]
+            known_parameters(f"{error}; and reward law {self.law.name!r}", unknown, self.law.parameters())
+            raise
         if render_mode is not None:
-            choice("render mode", render_mode, self.metadata["render_modes"])
+            check_mode(render_mode)
         self.render_mode = render_mode
 
         k = self.world.n_arms
@@ -161,7 +169,8 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self._given = given is not None
         self._t = 0
         self._total_regret = 0.0
-        self._history = EpisodeHistory(self.means) if self.render_mode == "rgb_array" else None
+        drawn = self.render_mode == "rgb_array"
+        self._history = EpisodeHistory(self.means, arm_names(self.world)) if drawn else None
         k = self.world.n_arms
         no_round = {"mu": np.zeros(k), "optimal_arm": -1, "regret": 0.0, "total_regret": 0.0, "round": 0}
         return np.zeros(k + 2, np.float32), no_round

@@ -10,21 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.error import DependencyNotInstalled
 
+from ..agents.core.arguments import choice
 from ..means import Floats, Ints
 
 Colour = tuple[int, int, int]
+
+NO_PILLOW = "pictures and windows need Pillow: pip install 'ns-mab-gym[render]'"
 
 WIDTH, HEIGHT = 960, 640  # even, because video codecs require it
 LEFT, RIGHT = 72, 740  # of every panel; numbers stand to the left, arms to the right
 WINDOW = 300  # rounds that are shown one by one, each more than two pixels wide
 NAMED = 10  # arms that have a colour and a place in the legend; of more arms, the others are grey
 SMALL, LARGE = 12, 14  # sizes of texts
+LONGEST = 14  # letters of an arm's name
 INK, FAINT, CROWD, SHADE = (40, 40, 40), (226, 226, 226), (208, 208, 208), (250, 222, 150)
 # Paul Tol's muted colours and a brown, distinguishable for colour-blind readers.
 PALETTE: tuple[Colour, ...] = (
@@ -33,13 +38,34 @@ PALETTE: tuple[Colour, ...] = (
 )  # fmt: skip
 
 
-def arm_in_words(arm: int) -> str:
-    """An arm as people number it, from 1 as in the paper, and the action that plays it.
+def render_modes() -> list[str]:
+    """The render modes that this installation has: pictures need Pillow."""
+    return ["ansi", "rgb_array"] if find_spec("PIL") else ["ansi"]
 
-    >>> arm_in_words(2)
-    'arm 3 (action 2)'
+
+def check_mode(mode: str) -> None:
+    """Raise an error that says what to do, if there is no such render mode."""
+    if isinstance(mode, str) and mode in ("rgb_array", "human") and "rgb_array" not in render_modes():  # or an array
+        raise DependencyNotInstalled(NO_PILLOW)
+    if isinstance(mode, str) and mode == "human":
+        raise ValueError('a window is shown by gym.make(…, render_mode="human"), around pictures of "rgb_array"')
+    choice("render mode", mode, render_modes())
+
+
+def arm_in_words(arm: int, names: Sequence[str] | None = None) -> str:
+    """An arm by its name, else as people number it, from 1 as in the paper, and the action that plays it.
+
+    >>> arm_in_words(2), arm_in_words(1, ["red", "green"])
+    ('arm 3 (action 2)', 'green (action 1)')
     """
-    return f"arm {arm + 1} (action {arm})"
+    name = (names[arm].strip() if names else "") or f"arm {arm + 1}"
+    return f"{name if len(name) <= LONGEST else name[: LONGEST - 1] + '…'} (action {arm})"
+
+
+def arm_names(world: Any) -> Sequence[str] | None:
+    """The names of a world's arms, if it has any."""
+    names: Sequence[str] | None = getattr(world, "arm_names", None)
+    return names
 
 
 def ansi_line(env: Any, t: int, played: tuple[int, float, int, float] | None, mu: Floats, total: float) -> str:
@@ -47,20 +73,22 @@ def ansi_line(env: Any, t: int, played: tuple[int, float, int, float] | None, mu
     if played is None:
         return f"round {t:,} of {env.world.horizon:,}: world {env.world.name!r}, {env.world.n_arms} arms, {env.law!r}"
     arm, reward, best, regret = played
+    names = arm_names(env.world)
     return (
-        f"round {t:,}: {arm_in_words(arm)}, mean {mu[arm]:.3f}, gave {reward:g}; "
-        f"best was {arm_in_words(best)}, mean {mu[best]:.3f}; regret {regret:.3f}, {total:,.1f} so far"
+        f"round {t:,}: {arm_in_words(arm, names)}, mean {mu[arm]:.3f}, gave {reward:g}; "
+        f"best was {arm_in_words(best, names)}, mean {mu[best]:.3f}; regret {regret:.3f}, {total:,.1f} so far"
     )
 
 
 class EpisodeHistory:
-    """The part of an episode that a picture shows."""
+    """The part of an episode that a picture shows; the arms may have names."""
 
-    def __init__(self, means: Floats) -> None:
-        self.means, self.rounds = means, 0  # (T, K); rounds played
+    def __init__(self, means: Floats, names: Sequence[str] | None = None) -> None:
+        self.means, self.names, self.rounds = means, names, 0  # (T, K); rounds played
         self.arms = np.zeros(len(means), np.int64)  # (T,)
         self.regret = np.zeros(len(means) + 1)  # (T + 1,) cumulative, from 0 before the first round on
-        self.range = min(0.0, float(means.min())), max(1.0, float(means.max()))  # of the axis of means, in all frames
+        high = float(means.max())  # rates of some per cent have an axis of their own
+        self.range = min(0.0, float(means.min())), nice(high) if 0 < high < 0.5 else max(1.0, high)  # in all frames
 
     def add(self, arm: int, total_regret: float) -> None:
         """Add one round."""
@@ -171,8 +199,8 @@ def headline(history: EpisodeHistory) -> list[str]:
         return [f"{head}: nothing has been played yet"]
     arm, best, mu = history.last_round()
     regret = f"regret {precise(mu[best] - mu[arm])}, {precise(history.regret[history.rounds], 1)} so far"
-    played = f"{arm_in_words(arm)} was played, mean {precise(mu[arm])}"
-    return [f"{head}: {regret}", f"{played}; {arm_in_words(best)} was best, mean {precise(mu[best])}"]
+    played = f"{arm_in_words(arm, history.names)} was played, mean {precise(mu[arm])}"
+    return [f"{head}: {regret}", f"{played}; {arm_in_words(best, history.names)} was best, mean {precise(mu[best])}"]
 
 
 def draw_frame(history: EpisodeHistory) -> npt.NDArray[np.uint8]:
@@ -180,7 +208,7 @@ def draw_frame(history: EpisodeHistory) -> npt.NDArray[np.uint8]:
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
-        raise DependencyNotInstalled("pictures need Pillow: pip install 'ns-mab-gym[render]'") from None
+        raise DependencyNotInstalled(NO_PILLOW) from None
     image = Image.new("RGB", (WIDTH, HEIGHT), "white")
     pen = ImageDraw.Draw(image)
     pen.font = ImageFont.load_default(SMALL)
@@ -239,7 +267,8 @@ def _draw_means(pen: Any, axes: Axes, history: EpisodeHistory, colours: dict[int
             if each == arm:
                 _draw_dot(pen, (RIGHT + 16, y), 5)
             pen.line((RIGHT + 8, y, RIGHT + 24, y), colour, 4)
-            pen.text((RIGHT + 30, y), arm_in_words(each) + (", best" if each == best else ""), INK, anchor="lm")
+            name = arm_in_words(each, history.names)
+            pen.text((RIGHT + 30, y), f"{name}, best" if each == best else name, INK, anchor="lm")
 
 
 def _draw_dot(pen: Any, centre: Sequence[float], radius: int) -> None:

@@ -22,7 +22,7 @@ from ..means import Floats, Ints, Mask
 from ..rewards import Bernoulli, Beta, Gaussian, Law
 from ..worlds.world import World
 from .bandit import NSBanditEnv, Observation, checked_means, drawn_means
-from .render import EpisodeHistory, ansi_line, draw_frame
+from .render import EpisodeHistory, ansi_line, arm_names, draw_frame
 
 BLOCK = 256  # steps that are prepared at once, at most; any number gives the same results
 BLOCK_BYTES = 1 << 26  # which what is prepared takes, at most
@@ -202,7 +202,7 @@ class NSBanditVectorEnv(gym.vector.VectorEnv[Observation, Ints, npt.NDArray[Any]
         for i in envs.tolist() if self.render_mode is not None else ():
             self._last[i] = None
             if self.render_mode == "rgb_array":
-                self._histories[i] = EpisodeHistory(self._buffer.instances[i])
+                self._histories[i] = EpisodeHistory(self._buffer.instances[i], arm_names(self.world))
         self._begun = True
 
     def _show_beginning(self, envs: Mask, observation: Observation, infos: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..agents.core.knowledge import Knowledge
 from ..means import knowledge, leaders
 from .sets import general_breakpoints, margins_of, smallest_positive, tie_growth
 from .text_tables import number, table
+from .theorems import BERNOULLI
 from .windows import Recommendation, recommend_window
 
 
@@ -52,12 +53,14 @@ class Description(Knowledge):
     recommended: Recommendation
 
     def __str__(self) -> str:
+        scale = BERNOULLI if self.subgaussian is None else self.subgaussian
         facts = [
             ("rounds", "T", number(self.horizon)),
             ("arms", "K", number(self.n_arms)),
             ("breakpoints", "Υ_T", number(self.breakpoints)),
             ("general breakpoints", "", number(self.general_breakpoints)),
             ("switches of the best arm", "", number(self.switches)),
+            *([("scale of the rewards", "λ", number(scale))] if scale != BERNOULLI else []),
             ("rounds with several best arms", "", number(self.tied_rounds)),
             ("smallest lead of a best arm", "", number(self.smallest_lead)),
             ("total variation", "V_T", number(self.variation)),
@@ -74,7 +77,9 @@ class Description(Knowledge):
     __repr__ = __str__
 
 
-def describe(means: Any, *, agent: str | None = None, delta: float | None = None) -> Description:
+def describe(
+    means: Any, *, agent: str | None = None, delta: float | None = None, subgaussian: float | None = None
+) -> Description:
     """Describe a world: what tuning formulas need to know, the paper's sets and gaps, and a recommended window.
 
     The record is a `Knowledge`: ``agents.make("rexp3", knowledge=describe(means))``. If only that is
@@ -83,23 +88,26 @@ def describe(means: Any, *, agent: str | None = None, delta: float | None = None
     Args:
         means: the (T, K) matrix of means; or a world in any form that :func:`ns_mab_gym.compare` takes, such as
             ``"NSBandit-Abrupt-v0:horizon=2000"``, of which a random one is described by its instance of seed 0.
-        agent: whose window to recommend, "beta-swts" or "gamma-swgts"; None for the former if all means lie in
-            [0, 1], else the latter.
+        agent: whose window to recommend, "beta-swts" or "gamma-swgts"; None for the former if rewards are those of a
+            world that draws 0 or 1, or nothing is said of them and all means lie in [0, 1]; else the latter.
         delta: Δ′, the difference below which two arms nearly tie; None for a twentieth of the spread of all means.
+        subgaussian: λ of the rewards; None for that of the world's law, or ½ if means are given alone.
     """
-    from ..specs import means_of
+    from ..specs import means_and_law
 
-    matrix = means_of(means)
+    matrix, law = means_and_law(means)
     lead = leaders(matrix)
     spread = float(matrix.max() - matrix.min())
     threshold = positive("delta (Δ′)", delta, any_size=True) if delta is not None else spread / 20 or 1.0
     growth = tie_growth(matrix, threshold)
-    bernoulli = matrix.min() >= 0 and matrix.max() <= 1
-    recommended = recommend_window(matrix, agent or ("beta-swts" if bernoulli else "gamma-swgts"))
+    scale = subgaussian if law is None or subgaussian is not None else law.subgaussian
+    bernoulli = scale in (None, BERNOULLI) and matrix.min() >= 0 and matrix.max() <= 1 if law is None else law.binary
+    learner = agent or ("beta-swts" if bernoulli else "gamma-swgts")
+    recommended = recommend_window(matrix, learner, subgaussian=BERNOULLI if scale is None else scale)
     window, ahead = recommended.window, lead.best - lead.rival
     tied = int(np.count_nonzero(ahead == 0))
     chosen = sorted({max(1, window // 4), window, min(4 * window, len(matrix))})
-    known = knowledge(matrix)
+    known = replace(knowledge(matrix), subgaussian=scale, support=None if law is None else law.support)
     seen = margins_of(
         lead, chosen, lambda tau, margin: WindowFacts(tau, int((margin == 0).sum()), smallest_positive(margin))
     )

@@ -260,7 +260,7 @@ CROWDED = (
     "With Υ_T > T/e breakpoints the means change in nearly every round, and the world is not piecewise constant in "
     "earnest: √(Υ_T T ln(T/Υ_T)) even falls as Υ_T grows."
 )
-TRIVIAL = "Not below T, and no regret exceeds T if means lie in [0, 1]: it says nothing."
+TRIVIAL = "Not below T, and no regret exceeds T if means lie in [0, 1]: it does not help."
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class ComparedOrder:
     Attributes:
         order: the row of `REGRET_ORDERS`.
         value: its value with a unit constant; None if it has none.
-        reason: why it has no value, or why the value says nothing; empty otherwise.
+        reason: why it has no value, or why the value does not help; empty otherwise.
     """
 
     order: RegretOrder

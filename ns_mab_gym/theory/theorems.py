@@ -187,12 +187,12 @@ class Bound:
         if self.definition == 3 and self.unlearnable >= self.horizon:
             return (
                 f"{text}; Definition 3 counts {self.breakpoints:,} breakpoints in T = {self.horizon:,} rounds, so (A) "
-                "alone is not below T and the bound says nothing: such means are not piecewise constant over windows "
+                "alone is not below T and the bound does not help: such means are not piecewise constant over windows "
                 "of τ"
             )
         if self.total >= self.horizon:
-            return f"{text}; above T = {self.horizon:,}, so it says nothing"
-        return f"{text}; no round but the first is learnable, so it says nothing" if math.isinf(self.gap) else text
+            return f"{text}; above T = {self.horizon:,}, which is true of every agent: it does not help"
+        return f"{text}; no round but the first is learnable: it does not help" if math.isinf(self.gap) else text
 
 
 def bound(means: npt.ArrayLike, window: int, agent: str = "beta-swts", **options: Any) -> Bound:
@@ -224,8 +224,8 @@ def bounds(
     """The terms (A), (B), (C) of the paper's bound on E[N_{i,T}], with every constant set to one, for each window.
 
     The paper states orders of magnitude, O(…). These terms have the same shapes, good for comparing windows and worlds;
-    they are no guarantee, and for τ = 1 the term (B) of Beta-SWTS vanishes with ln τ. It vanishes too if no round but
-    the first, whose window is empty, is learnable: Δ_τ, the smallest of no numbers, is then infinite.
+    they are no guarantee. The proofs take τ ≥ e: for τ = 1 the term (B) of Beta-SWTS vanishes with ln τ. It does too
+    if no round but the first, whose window is empty, is learnable: Δ_τ, the smallest of no numbers, is then infinite.
 
     Args:
         means: the (T, K) matrix of means.

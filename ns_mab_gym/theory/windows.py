@@ -191,7 +191,7 @@ def _rival(curve: RegretCurve) -> str:
     if not len(valleys):
         return ""
     at = min(valleys.tolist(), key=total.__getitem__)
-    return f"; but τ = {curve.windows[at]:,}, another valley of the curve, costs only {total[at] / least - 1:.0%} more"
+    return f"; but τ = {curve.windows[at]:,}, far from it, costs only {total[at] / least - 1:.0%} more"
 
 
 def _from_facts(known: Knowledge) -> Recommendation:

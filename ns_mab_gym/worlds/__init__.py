@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .drawn import Mixed, Piecewise, RandomWalk, Rising, Rotting
+from .drawn import DawWalk, Mixed, Piecewise, RandomWalk, Rising, Rotting
 from .paper import Abrupt, GeneralAbrupt, Smooth
 from .synthetic import Periodic, Stationary, Variation
 from .table import Table, read_means
@@ -10,6 +10,7 @@ from .world import WORLDS, World, card, kind, make, names, register
 
 __all__ = [
     "Abrupt",
+    "DawWalk",
     "GeneralAbrupt",
     "Mixed",
     "Periodic",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 PAPER = (Abrupt, GeneralAbrupt, Smooth)
-OTHERS = (Stationary, Piecewise, RandomWalk, Rising, Rotting, Variation, Periodic, Mixed, Table)
+OTHERS = (Stationary, Piecewise, RandomWalk, DawWalk, Rising, Rotting, Variation, Periodic, Mixed, Table)
 HOUSE: dict[str, type[World]] = {kind.name: kind for kind in (*PAPER, *OTHERS)}
 
 for _name, _kind in HOUSE.items():

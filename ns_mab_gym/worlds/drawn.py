@@ -1,7 +1,8 @@
-"""Worlds drawn anew at each reset: random phases, random walks, and a mixture of the two."""
+"""Worlds drawn anew at each reset: random phases, random walks, mixtures of the two, and means that rise or fall."""
 
 from __future__ import annotations
 
+import math
 from array import array
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -153,6 +154,50 @@ class RandomWalk(ManyArms):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DawWalk(ManyArms):
+    """Decaying Gaussian random walks, on which people's exploration is studied: each mean is drawn back to a centre.
+
+    μ' = decay · μ + (1 − decay) · centre + N(0, step²), from Daw and others, "Cortical substrates for exploratory
+    decisions in humans", Nature 2006: four arms, 300 rounds, a centre of 50 points, steps of 2.8 and rewards with a
+    standard deviation of 4. Here 100 points are 1, and the reward law of the id has the scale 0.04. The source does not
+    say how a walk begins; here, in its stationary law, with a standard deviation of 0.155. There payoffs are rounded
+    and lie between 1 and 100 points; here a walk that leaves [0, 1], about one round in 800 of an arm, goes on beyond
+    and shows the end as its mean, and rewards are neither rounded nor cut. At other T and K the walks are the same.
+
+    Attributes:
+        horizon: T, the number of rounds.
+        n_arms: K, the number of arms.
+        decay: how much of a mean's distance from the centre is left after one round, below 1.
+        centre: what the means are drawn back to.
+        step: the standard deviation of one step.
+    """
+
+    random: ClassVar[bool] = True
+
+    horizon: int = 300
+    n_arms: int = 4
+    decay: float = 0.9836
+    centre: float = 0.5
+    step: float = 0.028
+    name: str = field(init=False, repr=False, default="daw-walk")
+
+    def __post_init__(self) -> None:
+        """Check decay, centre and step."""
+        super().__post_init__()
+        positive("decay", self.decay, below=1, hint="for walks that are not drawn back use random-walk")
+        fraction("centre", self.centre)
+        positive("step", self.step)
+
+    def _means(self, rng: np.random.Generator) -> Floats:
+        path = rng.normal(scale=self.step, size=(self.horizon, self.n_arms))
+        path[0] /= math.sqrt(1 - self.decay**2)
+        for t in range(1, self.horizon):
+            path[t] += self.decay * path[t - 1]
+        path += self.centre
+        return np.clip(path, 0, 1, out=path)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mixed(ManyArms):
     """Some arms jump, the others drift: the first ``jumping`` arms are piecewise constant, the rest random walks.
 
@@ -235,7 +280,7 @@ class Rising(ManyArms):
 
 @dataclass(frozen=True, kw_only=True)
 class Rotting(Rising):
-    """Rotting restless world: the rising world mirrored, μ = 1 − rising, so that every mean falls."""
+    """Rotting restless world: the rising world upside down, μ = 1 − rising, so that every mean falls."""
 
     name: str = field(init=False, repr=False, default="rotting")
 

@@ -4,7 +4,8 @@ Files are ``.csv``, ``.parquet`` or ``.npz``, read once and hashed as read.
 
 A file that could be read in two ways is refused, since either guess might be wrong in silence: a first row 0, 1, … of a
 CSV file is the header of a pandas frame without names, or the means of deterministic arms; a column that counts rounds
-is an index, and nobody would notice such an arm.
+is an index, and nobody would notice such an arm. A first row of numbers that the rest of the file is unlike, such as
+9.99, 14.99 above rates of clicks, is a header of prices.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ NUMBER = re.compile(
 NUMBERLIKE = re.compile(r"[+-]?[\d.,_' ]+(?:[^\W\d_]|%)?(?:[+-]?[\d.,_]+[^\W\d_]?)?")
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "inf", "+inf", "-inf", "infinity", "-infinity"}
 OTHER_SEPARATORS = re.compile(r"[;\t|]|\d\s+[\d.+-]")
+FAR = 5  # times as far as in any later round must all means move after the first, to look like names
+FEWEST_AFTER = 3  # rounds from which that can be told
 ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")  # beginnings of Arrow's names of types
 
 Names = tuple[str, ...] | None  # of the columns, if they have names
@@ -107,7 +110,7 @@ def _read_csv(content: bytes, source: str) -> tuple[Floats, Names]:
         raise BadMeansError(f"{source} cannot be read as CSV: it is no UTF-8 text; save it as CSV in UTF-8")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     first: list[str] = []
-    names, numbers = None, array("d")
+    names, numbers, places = None, array("d"), NO_POINT
     try:
         for row in filter(None, reader):  # without blank lines
             place = f"{source}, line {reader.line_num}"
@@ -122,12 +125,16 @@ def _read_csv(content: bytes, source: str) -> tuple[Floats, Names]:
                 if not NUMBER.fullmatch(cell):
                     raise BadMeansError(f"{place}, column {column}: {_shown(cell)} is not a number{_csv_hint(cell)}")
                 numbers.append(float(cell))
+                if row is not first:
+                    places = min(places, _decimals(cell))
     except csv.Error as error:
         where = f"line {reader.line_num}: {error}"
         raise BadMeansError(f"{source} cannot be read as CSV: {where}; mend that line") from None
     if not numbers:
         raise BadMeansError(f"{source} holds no means; {ROWS_AND_COLUMNS}")
     values = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(first))
+    if names is None and _heads(first, values, places, text, source):
+        names, values = tuple(cell.strip() for cell in first), values[1:]
     _refuse_clocks(values, names, source)
     return values, names
 
@@ -147,6 +154,56 @@ def _csv_names(row: list[str], place: str) -> Names:
             f"give the columns names (frame.add_prefix('arm ')), or write means as {cells[0]}.0, {cells[1]}.0, …"
         )
     return (cells[0].lstrip("# "), *cells[1:]) if named else None
+
+
+PRICED = (49, 90, 95, 99)  # the cents of prices
+NO_POINT = 99  # decimals, more than anybody writes: those of no cell, and of numbers with exponents
+
+
+def _decimals(cell: str) -> int:
+    return NO_POINT if "e" in cell.lower() else len(cell.strip().partition(".")[2])
+
+
+def _heads(first: list[str], values: Floats, places: int, text: str, source: str) -> bool:
+    """Return whether a first row of numbers is a header, such as one of prices, by the rest of the file.
+
+    It is if it alone is quoted, or if all of it exceeds 1 and the rest are probabilities. Where it might be one, since
+    all of it lies far from the rest, or is rounded to fewer decimals than any mean, or ends as prices do and no other
+    row does, it is refused; so are equal prices, which are no names.
+
+    Args:
+        first: the cells of the first row.
+        values: the numbers of all rows.
+        places: the fewest decimals of a cell of the others.
+        text: the file.
+        source: its name.
+    """
+    rest = values[1:]
+    if not len(rest) or len(first) < 2 or not np.isfinite(values).all():
+        return False
+    quotes = [line.count('"') for line in text.splitlines() if line.strip()]
+    low, high = float(rest.min()), float(rest.max())
+    alone = quotes[0] == 2 * len(first) and not any(quotes[1:])
+    heads = alone or (low >= 0 and high <= 1 < values[0].min())
+    distinct = len({*values[0].tolist()}) == len(first)
+    if heads and distinct:
+        return True
+    with np.errstate(all="ignore"):
+        priced = np.all(np.isin(np.round(100 * values) % 100, PRICED) & (values > 1), axis=1)
+        away = np.maximum(low - values[0], values[0] - high)
+        steps = np.abs(np.diff(values, axis=0))
+        jumps = len(rest) >= FEWEST_AFTER and bool(np.all(steps[0] > FAR * steps[1:].max(axis=0)))
+    rounded = max(map(_decimals, first)) < places < NO_POINT
+    unlike = distinct and (bool(np.all(away > 2 * (high - low))) or jumps or rounded)
+    charm = np.flatnonzero(priced).tolist() == [0] and max(map(_decimals, first)) <= 2
+    if heads or unlike or charm:
+        cells = ", ".join(_shown(cell.strip())[1:-1] for cell in first[:2])
+        raise BadMeansError(
+            f"{source}, line 1: {cells}, … may be names of the columns, such as prices, or means, but unlike all "
+            f"other rows; write names with letters ('price {first[0].strip()[:LONGEST]}') or quote them alone, and "
+            f"save means as an array with numpy.savez"
+        )
+    return False
 
 
 def _is_name(cell: str) -> bool:
@@ -257,8 +314,9 @@ READERS: dict[str, tuple[str, Callable[[bytes, str], tuple[npt.NDArray[Any], Nam
 class Table(World):
     """Means from an array or from a file (``.csv``, ``.parquet``, ``.npz``).
 
-    The first row of a CSV file is a header if it holds names; the numbers 0, 1, … there are refused, since they may be
-    those of columns, or means. A column that counts the rounds is refused, pandas' index in a Parquet file is left out.
+    The first row of a CSV file is a header if it holds names, or prices; the numbers 0, 1, … there are refused, since
+    they may be those of columns, or means. A column that counts the rounds is refused, pandas' index in a Parquet file
+    is left out.
     An ``.npz`` file holds one array, or one called ``means``. A file is read once, when the world is made.
 
     >>> Table(rows=[[0.1, 0.9], [0.8, 0.2], [0.8, 0.3]])

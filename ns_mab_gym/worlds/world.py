@@ -104,7 +104,14 @@ class World(ABC):
         """
         if self.random and rng is None:
             raise ValueError(f"{self.name!r} draws its means at random: pass a numpy Generator or a seed")
-        means = np.asarray(self._means(np.random.default_rng(rng)), dtype=np.float64)
+        generator = np.random.default_rng(rng if self.random else 0)
+        before = generator.bit_generator.state
+        means = np.asarray(self._means(generator), dtype=np.float64)
+        if not self.random and generator.bit_generator.state != before:
+            raise ValueError(
+                f"{type(self).__name__}._means draws from rng, but the world says that its means are the same in every "
+                f"run: write random = True in the class, or draw from a generator of its own, np.random.default_rng(7)"
+            )
         if means.shape != (wanted := (self.horizon, self.n_arms)):
             raise ValueError(
                 f"{type(self).__name__}._means must return shape (horizon, n_arms) = {wanted}, got {means.shape}"

@@ -18,6 +18,16 @@ def begun(**kwargs):
     ("kwargs", "error", "words"),
     [
         ({"n_arms": 5}, TypeError, "world 'abrupt' has no parameter 'n_arms'; it takes horizon"),
+        (
+            {"reward": "gaussian", "sd": 0.3},
+            TypeError,
+            "world 'abrupt' has no parameter 'sd'; .*; and reward law 'gaussian' has no parameter 'sd'; it takes scale",
+        ),
+        (
+            {"reward": "gaussian", "scal": 0.3},
+            TypeError,
+            r"and reward law 'gaussian' has no parameter 'scal'; did you mean 'scale'\? it takes scale",
+        ),
         ({"world": "smoth"}, ValueError, r"unknown world 'smoth'; did you mean 'smooth'\?"),
         ({"reward": "gausian"}, ValueError, r"unknown reward law 'gausian'; did you mean 'gaussian'\?"),
         ({"reward": 3}, ValueError, "unknown reward law 3; choose one of 'bernoulli', 'gaussian', 'beta'"),
@@ -39,7 +49,9 @@ def test_bad_arguments(kwargs, error, words):
 
 
 def test_an_unknown_id_names_the_nearest_and_a_render_mode_all():
-    with pytest.raises(ValueError, match="unknown render mode 'human'; choose one of 'ansi', 'rgb_array'"):
+    with pytest.raises(ValueError, match="unknown render mode 'film'; choose one of 'ansi', 'rgb_array'"):
+        NSBanditEnv(render_mode="film")
+    with pytest.raises(ValueError, match=r"shown by gym.make\(…, render_mode=\"human\"\)"):
         NSBanditEnv(render_mode="human")
     with pytest.raises(NameNotFound, match=r"`NSBandit-Abrubt` doesn't exist\. Did you mean: `NSBandit-Abrupt`"):
         gym.make("NSBandit-Abrubt-v0")

@@ -2,6 +2,8 @@
 
 import itertools
 import re
+import subprocess
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -89,6 +91,54 @@ def test_record_video_writes_a_film(tmp_path):
     env.close()
     (film,) = tmp_path.glob("films/*.mp4")
     assert film.stat().st_size > 1_000
+
+
+def test_arms_of_a_file_have_their_names_and_click_rates_an_axis_of_their_own(tmp_path):
+    (tmp_path / "clicks.csv").write_text("red,green\n" + "0.03,0.01\n" * 20)
+    lines = []
+    for mode in ("ansi", "rgb_array"):
+        env = NSBanditEnv("table", path=tmp_path / "clicks.csv", render_mode=mode)
+        env.reset(seed=0)
+        env.step(1)
+        lines.append(env.render() if mode == "ansi" else headline(env._history)[1])
+    assert all("green (action 1)" in line and "red (action 0)" in line for line in lines)
+    assert env._history.range == (0.0, 0.05)
+    assert EpisodeHistory(np.full((3, 2), 0.7)).range == (0.0, 1.0)
+
+
+def test_a_window_shows_every_round(monkeypatch):
+    """Gymnasium shows the pictures, in a window of theirs, here without a screen."""
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    with pytest.warns(UserWarning, match="HumanRendering"):
+        env = gym.make("NSBandit-Abrupt-v0", horizon=8, render_mode="human")
+    env.reset(seed=0)
+    env.step(0)
+    assert pygame.display.get_surface().get_size() == SHAPE[1::-1]
+    env.close()
+
+
+WITHOUT_PILLOW = """
+import sys
+sys.modules["PIL"] = None
+import gymnasium as gym
+from gymnasium.utils.env_checker import check_env
+import ns_mab_gym
+env = gym.make("NSBandit-Abrupt-v0", horizon=20)
+assert env.metadata["render_modes"] == ["ansi"]
+check_env(env.unwrapped)
+for mode in ("rgb_array", "human"):
+    try:
+        gym.make("NSBandit-Abrupt-v0", render_mode=mode)
+    except gym.error.DependencyNotInstalled as error:
+        print(error)
+"""
+
+
+def test_without_pillow_there_are_no_pictures_and_gymnasiums_check_passes():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_PILLOW], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == 2 * ["pictures and windows need Pillow: pip install 'ns-mab-gym[render]'"]
 
 
 def test_render_without_a_mode_or_before_reset_says_what_to_do():

@@ -73,7 +73,7 @@ def test_it_prints_its_terms_and_what_they_are_not(abrupt):
     text = str(theory.bound(abrupt, 1_000, "gamma-swgts"))
     assert text.startswith("Theorem 2, gamma-swgts, τ = 1,000, gap 0.05")
     assert [line.split()[-1] for line in text.splitlines()[1:4]] == ["3,000", "120,124", "50"]
-    assert "a shape, not a guarantee; above T = 50,000, so it says nothing" in text
+    assert "a shape, not a guarantee; above T = 50,000, which is true of every agent: it does not help" in text
 
 
 flat = [[0.9, 0.1]] * 20
@@ -157,4 +157,4 @@ def test_a_bound_without_learnable_rounds_says_so():
     means = [[0.9, 0.1], [0.1, 0.9]] * 10
     text = str(theory.bound(means, 1, setting="abrupt", breakpoints="every"))  # (A) is T − 1
     assert text.splitlines()[0] == "Theorem 3, beta-swts, τ = 1, gap ∞, Υ_T = 19 (Definition 3)"
-    assert text.endswith("no round but the first is learnable, so it says nothing")
+    assert text.endswith("no round but the first is learnable: it does not help")

@@ -1,8 +1,10 @@
 """A world that makes no sense is refused when it is made, with what was given, what is allowed and what to do."""
 
+import numpy as np
 import pytest
 
 from ns_mab_gym import worlds
+from ns_mab_gym.envs import NSBanditEnv
 from ns_mab_gym.worlds import WORLDS
 
 ANY_HORIZON = [name for name in WORLDS if name != "table"]
@@ -79,3 +81,26 @@ def test_an_unknown_parameter_names_the_nearest(name, example_world):
         worlds.make(name, horizn=5)
     with pytest.raises(TypeError, match=words):
         worlds.make(example_world(name), horizn=5)
+
+
+def test_a_world_that_draws_without_saying_so_is_noticed():
+    class Dice(worlds.World):
+        n_arms = 2
+
+        def _means(self, rng):
+            return rng.random((self.horizon, 2))
+
+    with pytest.raises(ValueError, match=r"^Dice._means draws from rng, .*: write random = True in the class, or draw"):
+        NSBanditEnv(Dice(horizon=5))
+    Dice.random = True
+    assert NSBanditEnv(Dice(horizon=5)).reset(seed=1)
+
+
+def test_a_worlds_own_generator_is_its_own_affair():
+    class Fixed(worlds.World):
+        n_arms = 2
+
+        def _means(self, rng):
+            return np.random.default_rng(7).random((self.horizon, 2))
+
+    assert NSBanditEnv(Fixed(horizon=5)).means.shape == (5, 2)

@@ -3,14 +3,16 @@
 import itertools
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from ns_mab_gym.rewards import Bernoulli, Gaussian
 from ns_mab_gym.theory import breakpoints
-from ns_mab_gym.worlds import Mixed, Periodic, Piecewise, RandomWalk, Rising, Rotting, Stationary, Variation
+from ns_mab_gym.worlds import DawWalk, Mixed, Periodic, Piecewise, RandomWalk, Rising, Rotting, Stationary, Variation
 
 
 def test_stationary_means_stay():
@@ -38,6 +40,40 @@ def test_random_walk_is_reflected_at_both_walls():
     folded_normal = stats.foldnorm(0.01 / step, scale=step)
     assert stats.kstest(after[np.abs(before - 0.01) < 5e-4], folded_normal.cdf).pvalue > 1e-4
     assert stats.kstest(1 - after[np.abs(before - 0.99) < 5e-4], folded_normal.cdf).pvalue > 1e-4
+
+
+def test_the_walk_of_daw_has_the_steps_of_its_source():
+    """μ' − (0.9836 μ + 0.0164 · 0.5) is N(0, 0.028²), from the walk's stationary law N(0.5, 0.028²/(1 − 0.9836²)).
+
+    Away from the ends, where a walk beyond is shown as the end (KS at p > 1e-4).
+    """
+    means = DawWalk(horizon=20_000).means(4)
+    assert DawWalk().means(1).shape == (300, 4)
+    inside = (np.abs(means[:-1] - 0.5) < 0.3) & (np.abs(means[1:] - 0.5) < 0.5)
+    steps = (means[1:] - 0.9836 * means[:-1] - 0.0164 * 0.5)[inside]
+    assert steps.size > 50_000
+    assert stats.kstest(steps, "norm", args=(0, 0.028)).pvalue > 1e-4
+    starts = DawWalk(horizon=1, n_arms=5_000, step=0.01).means(5)[0]
+    assert stats.kstest(starts, "norm", args=(0.5, 0.01 / math.sqrt(1 - 0.9836**2))).pvalue > 1e-4
+
+
+def test_a_walk_of_daw_beyond_an_end_is_shown_as_the_end():
+    """Of a stationary normal mean, as much lies at 0 and at 1 as beyond them: within 5 standard errors of one arm each.
+
+    Arms of one round are independent.
+    """
+    shown = DawWalk(horizon=3, n_arms=100_000, step=0.1).means(6)[-1]
+    beyond = stats.norm.sf(0.5, scale=0.1 / math.sqrt(1 - 0.9836**2))
+    for end in (0.0, 1.0):
+        assert np.mean(shown == end) == pytest.approx(beyond, abs=5 * math.sqrt(beyond * (1 - beyond) / 100_000))
+
+
+def test_the_rewards_of_daw():
+    """Of the id, Gaussian with 4 points of 100; another law, or another scale, can be asked for."""
+    env = gym.make("NSBandit-DawWalk-v0").unwrapped
+    assert (env.world, env.law) == (DawWalk(), Gaussian(scale=0.04))
+    assert gym.make("NSBandit-DawWalk-v0", scale=0.1).unwrapped.law == Gaussian(scale=0.1)
+    assert gym.make("NSBandit-DawWalk-v0", reward="bernoulli").unwrapped.law == Bernoulli()
 
 
 def test_rising_arms_come_from_the_two_stated_families():

@@ -138,6 +138,20 @@ NOT_A_NUMBER = "line {}, column {}: {} is not a number"
         ("a,0.5\n0.5,0.5\n", NOT_A_NUMBER.format(1, 1, "'a'")),
         ("NA,NA\n0.5,0.5\n", NOT_A_NUMBER.format(1, 1, "'NA'")),
         (",\n0.5,0.5\n", NOT_A_NUMBER.format(1, 1, "''")),
+        (
+            "9.99,14.99\n3.5,4.5\n3.6,4.4\n",
+            r"line 1: 9.99, 14.99, … may be names .* \('price 9.99'\) or quote them alone",
+        ),
+        ("0.99,1.99\n0.021,0.012\n0.022,0.013\n", "line 1: 0.99, 1.99, … may be names"),  # far from all others
+        ("9.99,9.99\n0.021,0.012\n0.022,0.013\n", "line 1: 9.99, 9.99, … may be names"),  # no two arms have one name
+        ('"9.99","9.99"\n9.021,7.012\n8.022,6.013\n', "line 1: 9.99, 9.99, … may be names"),
+        ("9.99,14.95\n8.12,15.31\n10.47,12.99\n11.20,9.05\n", "line 1: 9.99, 14.95, … may be names"),  # by the cents
+        ('"9.99","14.99"\n"8.12","15.31"\n"10.47","12.06"\n', "line 1: 9.99, 14.99, … may be names"),
+        ("5,7,9\n4.123,5.345,6.999\n6.111,7.001,9.212\n", "line 1: 5, 7, … may be names"),  # rounded
+        (  # a jump, although the prices lie within the range of the means
+            "4.5,5.5\n" + "".join(f"{3 + 0.25 * t},{7 - 0.25 * t}\n" for t in (0, 0.5, 1, 1.5, 2, 1, 2, 3, 4, 5, 6, 7)),
+            "line 1: 4.5, 5.5, … may be names",
+        ),
         ("0.5,1e400\n", "NaN or infinite at round 1, arm 2"),
         ("a,b,\n0.1,0.2,\n", NOT_A_NUMBER.format(2, 3, "''") + "; every round needs one mean for each arm"),
         ("# made by me\na,b\n0.1,0.2\n", "line 2: 2 columns where the first row has 1; leave comments out"),
@@ -167,6 +181,13 @@ def test_csv_that_would_be_read_wrongly_is_refused(tmp_path, content, words):
         ("# a,b\n.1,5e-1\n", [[0.1, 0.5]], ["a", "b"]),  # as numpy.savetxt writes a header
         ("yes,none,\n+1.,-2E+1, 3 \n", [[1, -20, 3]], ["yes", "none", ""]),
         ("0.0,1.0\n1.0,0.0\n", [[0, 1], [1, 0]], None),
+        ("9.99,14.99\n0.031,0.022\n0.03,0.02\n", [[0.031, 0.022], [0.03, 0.02]], ["9.99", "14.99"]),  # above rates
+        ('"9.99","14.99"\n3.5,4.5\n9.99,14.99\n', [[3.5, 4.5], [9.99, 14.99]], ["9.99", "14.99"]),  # alone quoted
+        ('"3.25","4.25"\n"3.5","4.5"\n', [[3.25, 4.25], [3.5, 4.5]], None),  # as all are
+        ("0.0,0.0\n0.123,0.211\n0.198,0.333\n", [[0, 0], [0.123, 0.211], [0.198, 0.333]], None),  # no two names
+        ("0.9,0.8\n0.5,0.45\n0.3,0.28\n0.2,0.21\n", [[0.9, 0.8], [0.5, 0.45], [0.3, 0.28], [0.2, 0.21]], None),  # rots
+        ("0.9,0.95\n0.5,0.95\n", [[0.9, 0.95], [0.5, 0.95]], None),  # below 1
+        ("1.9,2.95\n3.49,4.99\n", [[1.9, 2.95], [3.49, 4.99]], None),  # as all end
         ("2,0\n1,0\n0,0\n", [[2, 0], [1, 0], [0, 0]], None),
         ("a,b\n1e308,0\n-1e308,0\n1e308,1\n", [[1e308, 0], [-1e308, 0], [1e308, 1]], ["a", "b"]),
     ],
