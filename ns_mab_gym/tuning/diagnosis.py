@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .. import rewards
 from ..agents.core.arguments import positive_int
+from ..envs.bandit import NSBanditEnv
 from ..means import Floats, as_means
 from ..play.simulate import simulate
+from ..rewards import Law
 from ..theory.sets import as_windows
 from ..theory.text_tables import number, signed, table
 from ..theory.theorems import BERNOULLI, as_learner
@@ -27,12 +30,14 @@ class Measured:
         windows: the W windows.
         regret: (W, R) the final regret of every run.
         pulls: (W, K) N_{i,T} of every arm, averaged over the runs.
+        subgaussian: λ of the rewards.
     """
 
     agent: str
     windows: list[int]
     regret: Floats
     pulls: Floats
+    subgaussian: float = BERNOULLI
 
     def of(self, window: int) -> Floats:
         """The regret of every run with this window."""
@@ -41,20 +46,28 @@ class Measured:
 
 
 def measure(
-    means: npt.ArrayLike, windows: Sequence[int], agent: str = "beta-swts", *, runs: int = 20, seed: int = 0
+    means: npt.ArrayLike,
+    windows: Sequence[int],
+    agent: str = "beta-swts",
+    *,
+    law: Law | str = "bernoulli",
+    runs: int = 20,
+    seed: int = 0,
 ) -> Measured:
-    """Play Beta-SWTS or γ-SWGTS on Bernoulli rewards with these means, ``runs`` times with every window."""
-    matrix = as_means(means)
+    """Play Beta-SWTS or γ-SWGTS on rewards of this law with these means, ``runs`` times with every window."""
+    matrix, drawn = as_means(means), rewards.make(law)
     taus = as_windows(list(windows), len(matrix))
-    as_learner("beta-swts", None, BERNOULLI, matrix)  # rewards are Bernoulli for both agents, so the means must fit
-    as_learner(agent, None, BERNOULLI, matrix)
-    world = Table(rows=matrix)
-    played = [simulate(world, agent, runs=runs, seed=seed, agent_kwargs={"window": tau}) for tau in taus]
+    if drawn.binary:
+        as_learner("beta-swts", None, BERNOULLI, matrix)  # so that means that do not fit are refused in theory's words
+    as_learner(agent, None, drawn.subgaussian, matrix)
+    env = NSBanditEnv(Table(rows=matrix), reward=drawn)
+    played = [simulate(env, agent, runs=runs, seed=seed, agent_kwargs={"window": tau}) for tau in taus]
     return Measured(
         agent=agent,
         windows=taus,
         regret=np.array([each.regret[:, -1] for each in played]),
         pulls=np.array([each.suboptimal_pulls.mean(axis=0) for each in played]),
+        subgaussian=drawn.subgaussian,
     )
 
 
@@ -98,12 +111,18 @@ class WindowComparison:
 
 
 def compare_windows(
-    means: npt.ArrayLike, agent: str = "beta-swts", *, runs: int = 20, seed: int = 0, ratio: float = 1.5
+    means: npt.ArrayLike,
+    agent: str = "beta-swts",
+    *,
+    law: Law | str = "bernoulli",
+    runs: int = 20,
+    seed: int = 0,
+    ratio: float = 1.5,
 ) -> WindowComparison:
     """Measure a grid of windows from 20 to T, and the recommended one beside them."""
     runs = positive_int("runs", runs)
     matrix = as_means(means)
-    recommended = recommend_window(matrix, agent)
+    recommended = recommend_window(matrix, agent, subgaussian=rewards.make(law).subgaussian)
     grid = window_grid(len(matrix), least=20, ratio=ratio)
-    measured = measure(matrix, sorted({*grid, recommended.window}), agent, runs=runs, seed=seed)
+    measured = measure(matrix, sorted({*grid, recommended.window}), agent, law=law, runs=runs, seed=seed)
     return WindowComparison(measured, grid, recommended)

@@ -2,25 +2,28 @@
 
 Run r has the same luck for every candidate, so that differences are taken run by run. A candidate leaves when the lower
 bound of its mean difference to the leader is above zero. The bounds are Student's, one-sided, and hold together at the
-stated level: look l over M candidates so far takes the tail (level/2)/(l (l + 1) M) for each, and these tails sum to
-half of the level at most (Bonferroni, over the leaders that could throw the best one out). The other half is for what
-is said at the end (`Race.doubt`). The bounds assume that mean differences are nearly normal.
+stated level: look l over M candidates so far takes the tail level/(l (l + 1) M) for each, and these tails sum to the
+level at most (Bonferroni, over the leaders that could throw the best one out). They assume that mean differences are
+nearly normal. Where the budget does not allow everybody another block, the worse half leaves without proof (successive
+halving: Karnin, Koren, Somekh 2013).
 
-Where the budget does not allow everybody another block, the worse half leaves without proof (successive halving:
-Karnin, Koren, Somekh 2013); what such a candidate might still be worth is part of `Race.doubt`.
+A race names no winner: its best play other runs, which :class:`HeldOut` judges.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import logging
 import math
+import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -35,13 +38,16 @@ from ..means import Floats
 from ..play.simulate import Pairing, known_of, simulate
 from ..runs import seed_pair
 from ..specs import as_env
-from ..statistics import lower_bound, t_quantile
+from ..statistics import Estimated, estimated, lower_bound, t_quantile
 from ..worlds.synthetic import Stationary
 
 LEAST_BUDGET = 20  # runs
 FEWEST, MOST = 4, 2_000  # runs of a candidate: from which a bound is trusted, and in all
 HELD_OUT = 2_718_281_828  # a spawn key that no number of a run reaches
-WARM_UP_ROUNDS = 5_000
+WARM_UP_ROUNDS, TIMINGS = 5_000, 3  # the length and the number of the runs whose median is the first price
+RECENT = 15  # blocks of which the median is taken
+COMPILING = 3.0  # seconds to compile an agent on an idle machine
+LOADING = 0.3  # the share of the seconds that warming up may take after the first agent
 INSTANCES = 20  # of a random world, from which random play's regret is computed
 
 
@@ -57,7 +63,7 @@ class Budget:
     def __init__(
         self, seconds: float = 20.0, runs: int | None = None, clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        self.seconds = positive("budget", seconds, hint="it is in seconds; compilation does not count")
+        self.seconds = positive("seconds", seconds, hint="compilation does not count")
         hint = "all runs of the race together"
         self.runs = None if runs is None else positive_int("runs", runs, least=LEAST_BUDGET, hint=hint)
         self._clock = clock
@@ -116,13 +122,27 @@ class Candidate:
     @property
     def settings(self) -> str:
         """The parameters as text."""
+        if self.blind:
+            return "told T, K and the law of rewards alone"
         return ", ".join(f"{key}={_shown(value)}" for key, value in self.parameters) or "its source's formula"
+
+    @property
+    def blind(self) -> bool:
+        """True if it is told T, K and the law of rewards alone, and nothing of it was searched."""
+        return self.parameters == (("blind", True),)
+
+    def __str__(self) -> str:
+        if not self.parameters:
+            return self.name
+        return f"{self.name}, {self.settings}" if self.blind else f"{self.name} with {self.settings}"
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) and not 0.99 < value < 1 else str(value)
+    if isinstance(value, float):
+        return f"{value:.7g}" if 0.99 < value < 1 else f"{value:.4g}"
+    return str(value)
 
 
 class Race:
@@ -131,7 +151,7 @@ class Race:
     Args:
         evaluator: plays candidates (``play``) and estimates the time that they take (``seconds``).
         budget: the budget of the race.
-        level: the probability with which a bound may fail, of those that throw out and of the last ones together.
+        level: the probability with which any of the bounds that throw out may fail.
         tolerance: the race is over when no candidate can be better than the leader by more than this share.
         first: the runs of the first block.
     """
@@ -143,7 +163,6 @@ class Race:
         self.level, self.tolerance, self.first = level, tolerance, first
         self.finals: dict[Candidate, Floats] = {}  # of everybody who entered
         self.alive: list[Candidate] = []
-        self.halved: set[Candidate] = set()
         self.looks = 0
 
     def enter(self, candidates: Sequence[Candidate], known: Mapping[Candidate, Floats] | None = None) -> None:
@@ -164,9 +183,7 @@ class Race:
                 left = max(keep, math.ceil(len(ranked) / 2))
                 self.alive = ranked[:left]
                 for gone in ranked[left:]:
-                    if len(self.finals[gone]):
-                        self.halved.add(gone)
-                    else:  # it was never tried
+                    if not len(self.finals[gone]):  # it was never tried
                         del self.finals[gone]
 
     @property
@@ -191,38 +208,24 @@ class Race:
         mean = {each: float(self.behind(each).mean()) if len(self.finals[each]) else math.inf for each in self.alive}
         return sorted(self.alive, key=mean.__getitem__)
 
+    def in_order(self) -> list[Candidate]:
+        """Return everybody who played: those who are left first, then whoever stayed longer, then by the difference."""
+        entered = [each for each in self.finals if len(self.finals[each])]
+        behind = {each: float(self.behind(each).mean()) for each in entered}
+        left = set(self.alive)
+        return sorted(entered, key=lambda each: (each not in left, -len(self.finals[each]), behind[each]))
+
     def settled(self) -> bool:
         """Return True if nobody who is left can be better than the leader by more than the tolerance."""
-        return self._level() and self.runs >= self.first and self._most_better(self.alive, self._tail) <= self.tolerance
-
-    def doubt(self) -> float:
-        """Return the share of the leader's regret by which anybody who entered might be better, at the race's level.
-
-        Whoever left by a bound is not the best; the others are compared with the leader once more.
-        """
-        return max(self._most_better(self.alive, self._tail), self._most_better(list(self.halved), self._last_tail))
-
-    def unproved(self) -> list[Candidate]:
-        """Return those who entered and are not proved worse than the leader."""
-        others = [each for each in self.alive if each != self.leader]
-        return others + [each for each in self.halved if lower_bound(self.behind(each), self._last_tail) <= 0]
-
-    @property
-    def _last_tail(self) -> float:
-        return self.level / 2 / len(self.finals)
-
-    def _most_better(self, candidates: Sequence[Candidate], tail: float) -> float:
-        mean = float(self.finals[self.leader].mean()) if self.runs else math.nan
-        others = [each for each in candidates if each != self.leader]
-        most = max((-lower_bound(self.behind(each), tail) for each in others), default=0.0)
-        if most <= 0:
-            return 0.0
-        return most / mean if mean > 0 else math.inf
+        if not self._level() or self.runs < self.first:
+            return False
+        least = min(lower_bound(self.behind(each), self._tail) for each in self.alive)
+        return -least <= self.tolerance * float(self.finals[self.leader].mean())
 
     @property
     def _tail(self) -> float:
         looks = max(self.looks, 1)
-        return self.level / 2 / (looks * (looks + 1) * max(len(self.finals), 1))
+        return self.level / (looks * (looks + 1) * max(len(self.finals), 1))
 
     def _level(self) -> bool:
         """Return True if all who are left have played equally often."""
@@ -238,12 +241,13 @@ class Race:
         wanted = max(self.first, 2 * fewest)
         target = min(wanted, MOST if self._level() else self.runs) if fewest else min(wanted, self.runs or wanted)
         halvings = max(1, math.ceil(math.log2(len(self.alive) / keep)))
-        blocks = halvings if self.runs else min(halvings, 2)  # the first look at everybody is worth more
+        first_look = fewest == 0 and self.looks == 0
+        blocks = min(halvings, 2) if first_look else halvings  # the first look at everybody is worth more
         price = sum(self.budget.price(self.evaluator.seconds(each)) for each in movers)
         affordable = fewest + math.floor(max(0.0, self.budget.left - floor) / blocks / price) if price else target
         if affordable >= target:
             return movers, target, False
-        if fewest == 0 and self.runs == 0:
+        if first_look:
             affordable = max(affordable, 2)  # a race needs a first look; the caller enters no more than it can pay
         return movers, affordable if affordable > fewest else 0, True
 
@@ -259,6 +263,41 @@ class Race:
         behind = {each: self.behind(each) for each in self.alive if each != leader}
         worse = {each for each, by in behind.items() if len(by) >= FEWEST and lower_bound(by, tail) > 0}
         self.alive = [each for each in self.alive if each not in worse]
+
+
+class HeldOut:
+    """The regrets of a short list in the same held-out runs, from which the winner is named.
+
+    The k candidates are compared pair by pair. A difference has the interval of a level that is divided by k − 1, so
+    that with the stated confidence the best of them is not among those that another one beats. The choice is made on
+    these runs, and the best of several looks better than it is; so the interval of a regret has the level divided by k:
+    it holds for all of them together, and hence for the one that is named, whatever the rule.
+
+    Args:
+        finals: of each candidate the (R,) final regrets, with the same luck.
+        level: the probability with which the intervals of all differences, or of all regrets, may fail together.
+    """
+
+    def __init__(self, finals: Mapping[Candidate, Floats], level: float = 0.05) -> None:
+        self.finals, self.level = dict(finals), level
+        self.runs = len(next(iter(self.finals.values())))
+
+    def regret(self, candidate: Candidate) -> Estimated:
+        """Return its mean regret, with an interval that holds for all together."""
+        return estimated(self.finals[candidate], 1 - self.level / len(self.finals))
+
+    def difference(self, candidate: Candidate, other: Candidate) -> Estimated:
+        """Return its regret minus that of another one, with an interval that holds for all others together."""
+        behind = self.finals[candidate] - self.finals[other]
+        return estimated(behind, 1 - self.level / max(len(self.finals) - 1, 1))
+
+    def unbeaten(self) -> list[Candidate]:
+        """Return those that cannot be told apart from the best: no other one has less regret beyond doubt."""
+        return [
+            each
+            for each in self.finals
+            if all(self.difference(each, other).low <= 0 for other in self.finals if other != each)
+        ]
 
 
 def held_out_seed(seed: int) -> int:
@@ -288,8 +327,9 @@ class WorldEvaluator:
         self.n_arms = int(self.env.action_space.n)  # type: ignore[attr-defined]
         self.horizon = self.bandit.world.horizon if self.bandit else None
         self.random = self.bandit is None or self.bandit.world.random
-        self._spent: dict[Any, tuple[float, int]] = {}  # candidate or agent: seconds and runs
-        self._expected: dict[Any, float] = {}  # agent: seconds of a run, before it has played one
+        self._expected: dict[Any, float] = {}  # agent: seconds of a run, by short ones
+        self._took: dict[Any, list[float]] = {}  # agent: seconds of a run, by each block that was played
+        self._slower: list[float] = []  # what blocks of all agents took, as shares of what was expected
         self.generic: dict[Any, bool] = {}  # agent: whether it is played in plain Python, once it is warmed up
 
     def held_out(self) -> WorldEvaluator:
@@ -316,23 +356,51 @@ class WorldEvaluator:
         instances = (self.means(run) for run in range(INSTANCES if self.random else 1))
         return float(np.mean([(means.max(axis=1) - means.mean(axis=1)).sum() for means in instances]))
 
-    def warm_up(self, candidates: Iterable[Candidate]) -> None:
-        """Compile every agent, so that no compilation falls into the race, and note how long a run will take."""
-        for agent, candidate in {each.agent: each for each in candidates}.items():
-            began = time.perf_counter()
-            self.generic[agent] = Pairing(self.env, agent, candidate.kwargs).why_generic() is not None
-            if self.generic[agent]:
-                continue
-            overhead, seconds = time.perf_counter() - began, 0.0
-            assert self.bandit is not None
+    def warm_up(self, candidates: Iterable[Candidate], budget: Budget) -> list[Any]:
+        """Compile every agent, which does not count and is told before, and time short runs of it, which does.
+
+        Returns:
+            The agents for which there was no time, never among the first two.
+        """
+        env, longer, given, new, overhead, left_out = self.env, 1.0, {}, [], [], []
+        for candidate in candidates:
+            began, agent = time.perf_counter(), candidate.agent
+            pairing, given[agent] = Pairing(self.env, agent, candidate.kwargs), candidate.kwargs
+            self.generic[agent] = pairing.why_generic() is not None
+            new += [] if self.generic[agent] or pairing.is_compiled() else [agent]
+            overhead.append(time.perf_counter() - began)
+        log = logging.getLogger("ns_mab_gym")
+        if len(new) > 1:
+            log.warning(
+                "compiling %d agents takes about %.0f s on an idle machine, once; not counted in seconds",
+                len(new), COMPILING * len(new),
+            )  # fmt: skip
+        if self.bandit is not None:
             world, law = self.bandit.world, self.bandit.law
             first = drawn_means(world, law, np.random.default_rng(0))[0]
             rounds = min(world.horizon, WARM_UP_ROUNDS)
-            short = as_env(Stationary(mu=tuple(first.tolist()), horizon=rounds), {"reward": law})
-            with contextlib.suppress(ValueError):  # parameters that only so few rounds make impossible
-                for _ in range(2):  # the first run compiles
-                    seconds = simulate(short, agent, runs=1, n_jobs=1, agent_kwargs=candidate.kwargs).seconds
-            self._expected[agent] = overhead + seconds * world.horizon / rounds
+            env = as_env(Stationary(mu=tuple(first.tolist()), horizon=rounds), {"reward": law})
+            longer = world.horizon / rounds
+        end = math.inf
+        for place, (agent, kwargs) in enumerate(given.items()):
+            if place == 1 and budget.runs is None:  # the first also loads what all agents share
+                end = budget.elapsed + LOADING * budget.total
+            if budget.elapsed > end:
+                left_out.append(agent)
+                continue
+            play = partial(simulate, env, agent, runs=1, n_jobs=1, agent_kwargs=kwargs)
+            with warnings.catch_warnings(), contextlib.suppress(ValueError):  # parameters that few rounds forbid
+                warnings.filterwarnings("ignore", message=".*generic Python loop.*")
+                began = time.perf_counter()
+                if not self.generic[agent]:
+                    with budget.paused() if agent in new else contextlib.nullcontext():
+                        play()  # compiles, or loads what was compiled
+                if agent in new[1:2] and len(new) > 2:  # the first also compiles what all agents share
+                    seconds = (len(new) - 2) * (time.perf_counter() - began)
+                    log.warning("compiling the other %d takes about %.0f s here, by the last", len(new) - 2, seconds)
+                times = [play().seconds for _ in range(TIMINGS if self.bandit is not None else 1)]
+                self._expected[agent] = longer * statistics.median(times) + statistics.median(overhead)
+        return left_out
 
     def play(self, candidates: Sequence[Candidate], first: int, runs: int) -> list[Floats]:
         """Return the final regrets of each candidate in the runs from number ``first`` on."""
@@ -358,14 +426,20 @@ class WorldEvaluator:
             n_jobs=n_jobs, rounds=(),
         )  # fmt: skip
         seconds = time.perf_counter() - began
-        for key in (candidate, candidate.agent):
-            spent, before = self._spent.get(key, (0.0, 0))
-            self._spent[key] = spent + seconds, before + runs
+        self._took.setdefault(candidate.agent, []).append(seconds / runs)
+        if expected := self._expected.get(candidate.agent):
+            self._slower.append(seconds / runs / expected)
         return played.regret[:, -1]
 
     def seconds(self, candidate: Candidate) -> float:
-        """Return the seconds that a run of this candidate, or of its agent, keeps the machine busy; 0 if unknown."""
-        expected = self._expected.get(candidate.agent, 0.0), 1
-        spent, played = self._spent.get(candidate) or self._spent.get(candidate.agent) or expected
-        at_once = 1 if self.generic.get(candidate.agent) else self.threads
-        return spent / played / at_once
+        """Return the seconds that a run of its agent keeps the machine busy; 0 if unknown.
+
+        Short runs give a first price, which is corrected by what the blocks of all agents took, and replaced when some
+        blocks of this agent were played. All of these are medians, so that one slow block makes nobody slow.
+        """
+        took = self._took.get(candidate.agent, [])
+        if len(took) >= TIMINGS:
+            price = statistics.median(took[-RECENT:])
+        else:
+            price = self._expected.get(candidate.agent, 0.0) * statistics.median(self._slower[-RECENT:] or [1.0])
+        return price / (1 if self.generic.get(candidate.agent) else self.threads)

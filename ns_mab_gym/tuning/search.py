@@ -108,9 +108,16 @@ def _discount(horizon: int, n_arms: int) -> Range:
     return Range(1 - 1 / shortest, 1 - 1 / max(4 * shortest, 4 * horizon), "memory")
 
 
+def _drift(horizon: int) -> Range:
+    """Walks that wander in an episode from 0.005 to 10."""
+    return Range(0.005 / math.sqrt(horizon), 10 / math.sqrt(horizon))
+
+
 XI = Range(0.02, 2.0)
+STEP, LEAST = Range(1e-5, 0.1), Range(0.5, 0.999, "memory")  # of gradient descent on the factor of forgetting
 DELTA = Range(1e-12, 0.3)
 RATE = Range(1e-4, 0.5)
+STEP = Range(2e-3, 1.0)
 CUSUM: Space = {"threshold": Range(1.0, 100.0), "alpha": RATE, "epsilon": Range(0.01, 0.3), "xi": XI}
 
 # agent: its space, from T and K.
@@ -127,7 +134,10 @@ SPACES: dict[str, Described] = {
     "exp3s": lambda t, k: {"gamma": Range(1e-3, 1.0), "alpha": Range(0.1 / t, 0.1)},
     "d-ucb": lambda t, k: {"gamma": _discount(t, k), "xi": Range(XI.low / 4, XI.high / 4)},  # its bounds have 4 ξ
     "d-ts": lambda t, k: {"gamma": _discount(t, k)},
-    "ds-ts": lambda t, k: {"gamma": _discount(t, k), "scale": Range(0.05, 1.0)},
+    "ds-ts": lambda t, k: {"gamma": _discount(t, k), "subgaussian": Range(0.05, 1.0)},
+    "faded-index": lambda t, k: {"gamma": _discount(t, k), "width": Range(0.02, 2.0)},
+    "aff-ucb": lambda t, k: {"step": STEP, "least": LEAST, "delta": Range(1e-4, 0.5)},
+    "aff-ts": lambda t, k: {"step": STEP, "least": LEAST},
     "r-less-ucb": lambda t, k: {"epsilon": Range(0.02, 0.49, "linear"), "alpha": Range(0.01, 4.0)},
     "raw-ucb": lambda t, k: {"alpha": Range(0.01, 4.0)},
     "fewa": lambda t, k: {"alpha": Range(0.01, 4.0)},
@@ -139,7 +149,10 @@ SPACES: dict[str, Described] = {
         "gamma": RATE, "xi": XI,
     },
     "br-mab": lambda t, k: {"threshold": Range(1.0, 100.0), "alpha": RATE, "xi": XI},
+    "kalman-ucb": lambda t, k: {"drift": _drift(t), "width": Range(0.25, 4.0)},
+    "kalman-ts": lambda t, k: {"drift": _drift(t)},
     "predictive-sampling": lambda t, k: {"phi": _discount(t, k)},
+    "changepoint-ucb": lambda t, k: {"width": Range(1.0, 4.0), "growth": Range(0.1, 4.0)},
     "switching-ts": lambda t, k: {"hazard": Range(min(0.1 / t, 0.01), 0.1)},
     "active-ptw": lambda t, k: {"split": Range(0.02, 0.98, "linear")},
     "dsw-ts": lambda t, k: {"gamma": _discount(t, k), "window": _window(t, k)},
@@ -149,6 +162,12 @@ SPACES: dict[str, Described] = {
     "restarting": lambda t, k: {"rate": RATE},
     "master": lambda t, k: {"c": Range(0.02, 2.0), "tolerance": Range(1e-3, 1.0)},
     "bandit-over-windows": lambda t, k: {"block": _window(t, k)},
+    "epsilon-greedy": lambda t, k: {"epsilon": Range(1e-3, 0.5), "step": STEP},
+    "softmax": lambda t, k: {"temperature": Range(5e-3, 1.0), "step": STEP},
+    "gradient-bandit": lambda t, k: {"step": Range(2e-3, 10.0)},
+    "explore-then-commit": lambda t, k: {"m": Range(1, max(1, t // k))},
+    "exp3-ix": lambda t, k: {"eta": Range(1e-4, 1.0)},
+    "tsallis-inf": lambda t, k: {"rate": Range(0.1, 100.0), "estimator": Choices(("rv", "iw"))},
 }  # fmt: skip
 
 # agent: why there is nothing to tune.
@@ -160,22 +179,42 @@ UNTUNED = {
 }
 
 
-# The agents that `recommend` tries, and those of them for which it searches another space than the default one.
+# The agent to start with: `recommend` always plays and judges it, told T, K and the law of rewards alone.
+START = "changepoint-ucb"
+# The agents that `recommend` tries, and of equally good and equally simple ones names the first; REAL_VALUED too, where
+# rewards are not 0 or 1; and those of them for which it searches another space than the default one.
 ADVISED = (
-    *("beta-swts", "gamma-swgts", "sw-ucb", "d-ts", "switching-ts", "glr-ts", "adr-ts", "active-ptw"),
+    *(START, "beta-swts", "gamma-swgts", "sw-ucb", "d-ts", "switching-ts", "glr-ts", "adr-ts", "active-ptw"),
     *("ts", "kl-ucb", "ucb1", "predictive-sampling"),
 )
+REAL_VALUED = ("sw-lb-sda", "ds-ts", "raw-ucb", "fewa")
 NARROWED: dict[str, Described] = {
+    START: lambda t, k: {},
     "sw-ucb": lambda t, k: SPACES["sw-ucb"](t, k) | {"xi": Choices((0.1, 0.6))},
     "glr-ts": lambda t, k: {"rate": Range(1e-4, 0.1)},
     "active-ptw": lambda t, k: {"split": Choices((0.1, 0.5))},
     "kl-ucb": lambda t, k: {"c": Choices((0.0,))},
+    "ds-ts": lambda t, k: SPACES["ds-ts"](t, k) | {"subgaussian": Choices((0.1, 0.3))},
 }
 POINTS = {"window": 10, "gamma": 8, "phi": 6, "hazard": 6, "delta": 4, "rate": 4, "xi": 4}  # of its first grid
+# Parameters that measure rewards, of agents that are not told λ beside them: the power of λ with which they grow. Their
+# ranges are for λ = ½, rewards in [0, 1].
+POWERS: dict[str, dict[str, int]] = {
+    "ds-ts": {"subgaussian": 1}, "kalman-ucb": {"drift": 1}, "kalman-ts": {"drift": 1}, "softmax": {"temperature": 1},
+    "gradient-bandit": {"step": -1}, "cusum-ucb": {"xi": 2}, "pht-ucb": {"xi": 2},
+    "m-ucb": {"xi": 2}, "br-mab": {"xi": 2},
+}  # fmt: skip
 
 
-def default_space(agent: Any, horizon: int | None, n_arms: int) -> Space:
-    """Return the space that is searched by default for an agent; raises a ValueError if there is none."""
+def default_space(agent: Any, horizon: int | None, n_arms: int, subgaussian: float = 0.5) -> Space:
+    """Return the space that is searched by default for an agent; raises a ValueError if there is none.
+
+    Args:
+        agent: its name or class.
+        horizon: T.
+        n_arms: K.
+        subgaussian: λ of the rewards.
+    """
     name = next((each for each in SPACES.keys() | UNTUNED.keys() if agent in (each, kind(each))), None)
     title = agent if isinstance(agent, str) else getattr(agent, "__name__", repr(agent))
     if name in UNTUNED:
@@ -186,14 +225,26 @@ def default_space(agent: Any, horizon: int | None, n_arms: int) -> Space:
         )
     if horizon is None:
         raise ValueError(f"the environment does not tell its horizon; give space= with the values of {title} to search")
-    return SPACES[name](horizon, n_arms)
+    return _scaled(name, SPACES[name](horizon, n_arms), subgaussian)
 
 
-def advised_space(name: str, horizon: int, n_arms: int) -> Space:
+def advised_space(name: str, horizon: int, n_arms: int, subgaussian: float = 0.5) -> Space:
     """Return the space of an agent that `recommend` searches; an empty one if there is nothing to tune."""
     if name in NARROWED:
-        return NARROWED[name](horizon, n_arms)
-    return {} if name in UNTUNED else default_space(name, horizon, n_arms)
+        return _scaled(name, NARROWED[name](horizon, n_arms), subgaussian)
+    return {} if name in UNTUNED else default_space(name, horizon, n_arms, subgaussian)
+
+
+def _scaled(agent: str, space: Space, subgaussian: float) -> Space:
+    """Return an agent's space for rewards of another λ than ½."""
+    made = dict(space)
+    for name, power in POWERS.get(agent, {}).items():
+        factor = (2 * subgaussian) ** power
+        if isinstance(values := space.get(name), Range) and factor != 1:
+            made[name] = Range(factor * values.low, factor * values.high, values.scale)
+        elif isinstance(values, Choices) and factor != 1:
+            made[name] = Choices(tuple(factor * each for each in values.values))
+    return made
 
 
 def read_space(agent: Any, given: Mapping[str, Any]) -> Space:
@@ -365,9 +416,12 @@ def _propose(
         for name, each in space.items()
     }
     race.enter(start)
+    price = race.budget.price(race.evaluator.seconds(Candidate.of(agent, fixed)))
+    affordable = COARSE * (race.budget.left - floor) / (2 * price) if price else FIRST_PROPOSALS  # with two runs each
     for generation in range(1 + GENERATIONS):
         new = {}
-        for trial in [study.ask(where) for _ in range(PROPOSALS if generation else FIRST_PROPOSALS)]:
+        count = PROPOSALS if generation else max(FEWEST_VALUES, min(FIRST_PROPOSALS, math.floor(affordable)))
+        for trial in [study.ask(where) for _ in range(count)]:
             point = {name: space[name].at(place) for name, place in trial.params.items()}
             new[Candidate.of(agent, {**point, **fixed})] = trial
         race.enter(list(new))

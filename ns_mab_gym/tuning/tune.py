@@ -1,4 +1,4 @@
-"""The best parameters of an agent for a world, and the best agent: raced, and judged on runs that chose nothing."""
+"""The best parameters of an agent for a world, and the best agent: raced, and named by held-out runs."""
 
 from __future__ import annotations
 
@@ -8,33 +8,48 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..agents.core.arguments import choice, positive_int, shown
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.registry import AGENTS, check_parameters, kind, make, unpacked
-from ..means import Floats
-from ..statistics import Estimated, estimated
+from ..statistics import Estimated
 from ..theory.text_tables import number, signed
 from ..theory.theorems import BERNOULLI, LEARNERS
 from ..theory.windows import recommend_window
-from .race import Budget, Candidate, Race, WorldEvaluator
-from .search import ADVISED, Space, advised_space, coarse_grid, default_space, read_space, refine, search
+from .race import Budget, Candidate, HeldOut, Race, WorldEvaluator
+from .search import (
+    ADVISED,
+    REAL_VALUED,
+    START,
+    Space,
+    advised_space,
+    coarse_grid,
+    default_space,
+    read_space,
+    refine,
+    search,
+)
 
-JUDGING = 0.25  # the share of the budget that the held-out runs may take
-LEAST_RUNS, FEWEST_RUNS, MOST_RUNS = 2, 8, 200  # held-out runs: of the choice in any case, of others too, and at most
-CAREFUL = 0.7  # the share of the rest of the budget that the held-out runs are planned to take
+JUDGING = 0.25  # the share of the budget of `tune` that the held-out runs may take
+FEWEST_RUNS, MOST_RUNS = 5, 1_000  # held-out runs
+LOOK, SHORT_LIST = 2, 3  # the fewest runs of a candidate in the race; how many of the race are judged
+CAREFUL = 0.5  # the share of the rest of the budget that the next block of held-out runs may take
 NEAR_RANDOM = 0.95
 FORMULA_INSTANCES = 5  # of a random world, to see whether a formula depends on the instance
-DOUBTFUL = 0.25  # from here on, a share by which a candidate might be better says too little to be told
+MOST_SHOWN = 3  # candidates that are named where more cannot be told apart
 
-# The budget of `recommend`: most of the rest is for the windows of the paper's samplers.
-RACING = 0.6  # the share for the race of all
+# The budget of `recommend`: what is left of it is for the windows of the paper's samplers.
+RACING, ADVISING = 0.5, 0.4  # the shares for the race of all, and for the held-out runs
+TRIAL = 0.05  # the share that whole runs of one agent may take, to see how long they are; at least two are played
 FIRST_LOOK = 0.6  # the share of the race that the first look may take
 COARSE = 0.7  # the share of the race that the first grid may take
 FINE = math.log(1.6)  # a grid is refined until neighbours are closer than this on their scale
 LARGE = 500_000  # numbers in a matrix of means from which on theory would take seconds
-# The first look: runs of each candidate, and the share of each grid; the next if the budget is too small.
-LOOKS = ((4, 1.0), (4, 0.5), (2, 0.5), (2, 0.3))
+# The first look: runs of each candidate, and the share of each grid; the next if the budget is too small. In the last
+# one every agent has one form.
+LOOKS = ((4, 1.0), (4, 0.5), (LOOK, 0.5), (LOOK, 0.3), (LOOK, 0.0))
 
 
 class Alternative(NamedTuple):
@@ -44,12 +59,19 @@ class Alternative(NamedTuple):
     parameters: dict[str, Any]
     regret: Estimated
     difference: Estimated  # its regret minus that of the choice, run by run
+    unbeaten: bool  # whether it cannot be told apart from the best: none that was judged has less regret beyond doubt
 
     @property
     def loss(self) -> float:
         """The share of the choice's regret by which it is worse; negative if it is better."""
         chosen = self.regret.mean - self.difference.mean
         return self.difference.mean / chosen if chosen > 0 else (math.inf if self.difference.mean > 0 else 0.0)
+
+    def __str__(self) -> str:
+        doubt = ", not told apart" if self.difference.low <= 0 <= self.difference.high else ""
+        beaten = ", but worse than another one beyond doubt" if doubt and not self.unbeaten else ""
+        candidate = Candidate.of(self.agent, self.parameters)
+        return f"{candidate}, {number(self.regret.mean)} ({signed(self.loss, 1)}{doubt}{beaten})"
 
 
 class Spent(NamedTuple):
@@ -62,16 +84,19 @@ class Spent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """An agent and its parameters that won a race, with their regret.
+    """An agent and its parameters, named by held-out runs, with their regret.
+
+    Intervals hold for everything that was judged together (:class:`ns_mab_gym.tuning.race.HeldOut`), and hence for the
+    choice, although the same runs made it.
 
     Attributes:
         agent: the agent, as it was given.
-        parameters: the parameters that were searched; none if its source's formula, applied to each instance, was best.
-        regret: mean final regret in held-out runs, with its 95 % interval.
-        confidence: the probability with which the statement of ``within`` holds, if mean differences are normal.
-        within: no candidate is better than the choice by more than this share of its regret; infinite if the budget did
-            not allow to say.
-        sureness: the same as text.
+        parameters: the parameters that were searched; none if its source's formula, applied to each instance, was best;
+            ``{"blind": True}`` if it is to be told T, K and the law of rewards alone.
+        regret: mean final regret in held-out runs, with its interval.
+        judged: the others that played the same held-out runs, the least mean regret first.
+        confidence: the probability with which the intervals hold together, if mean differences are normal.
+        sureness: what the held-out runs tell apart, as text.
         random_play: the expected regret of random play; None if the means are not known.
         spent: the seconds and runs that the search took, and how many candidates it tried.
         warnings: what the user should know.
@@ -80,25 +105,47 @@ class Chosen:
     agent: Any
     parameters: dict[str, Any]
     regret: Estimated
+    judged: list[Alternative]
     confidence: float
-    within: float
     sureness: str
     random_play: float | None
     spent: Spent
     warnings: list[str]
 
+    @property
+    def alike(self) -> list[Alternative]:
+        """The others that cannot be told apart from the best, as the choice cannot."""
+        return [each for each in self.judged if each.unbeaten]
+
+    @property
+    def within(self) -> float:
+        """None that was judged is better than the choice by more than this share of its regret."""
+        most = max((-each.difference.low for each in self.judged), default=0.0)
+        return max(most, 0.0) / self.regret.mean if self.regret.mean > 0 else (math.inf if most > 0 else 0.0)
+
+    @property
+    def _regret(self) -> str:
+        interval = f"{100 * self.confidence:g} % interval {number(self.regret.low)} to {number(self.regret.high)}"
+        return f"regret {number(self.regret.mean)} ({interval}, {self.regret.runs:,} held-out runs)"
+
+    @property
+    def _cost(self) -> str:
+        return f"{self.spent.seconds:.1f} s, {self.spent.runs:,} runs, {self.spent.candidates} candidates"
+
+    @property
+    def _warned(self) -> list[str]:
+        return [f"warning: {each}" for each in self.warnings]
+
 
 @dataclass(frozen=True, eq=False)
 class Tuned(Chosen, Mapping[str, Any]):
-    """The parameters that won a race: a mapping, to be passed wherever ``agent_kwargs`` go, or as ``**tuned``.
+    """The best parameters of an agent: a mapping, to be passed wherever ``agent_kwargs`` go, or as ``**tuned``.
 
     Attributes, beside those of :class:`Chosen`:
         formula: the parameters by the source's formula on the same runs; None if there is no formula.
-        survivors: the parameters of other candidates that could not be distinguished from the choice in the race.
     """
 
     formula: Alternative | None
-    survivors: list[dict[str, Any]]
 
     def __getitem__(self, name: str) -> Any:
         return self.parameters[name]
@@ -115,35 +162,33 @@ class Tuned(Chosen, Mapping[str, Any]):
     def __str__(self) -> str:
         random_play = "" if self.random_play is None else f"; random play {number(self.random_play)}"
         chosen = Candidate.of(self.agent, self.parameters)
-        lines = [f"{chosen.name}: {chosen.settings}", f"regret {_as_text(self.regret)}{random_play}", self.sureness]
+        lines = [f"{chosen.name}: {chosen.settings}", f"{self._regret}{random_play}", self.sureness]
         if self.formula is not None and self.formula.parameters != self.parameters:
             formula = Candidate.of(self.agent, self.formula.parameters).settings
             label = "" if formula.startswith("its source") else "its source's formula, "
             ends = self.formula.difference[1:3]
             low, high = (signed(end / self.regret.mean if self.regret.mean > 0 else math.inf, 1) for end in ends)
-            more = f"{signed(self.formula.loss, 1)} (95 % interval {low} to {high})"
-            lines.append(f"{label}{formula}: {number(self.formula.regret.mean)}, {more}")
-        if self.survivors:
-            shown = "; ".join(Candidate.of(self.agent, each).settings for each in self.survivors[:4])
-            others = f" and {len(self.survivors) - 4} others" if len(self.survivors) > 4 else ""
-            lines.append(f"not distinguished from it: {shown}{others}")
-        lines.append(f"{self.spent.seconds:.1f} s, {self.spent.runs:,} runs, {self.spent.candidates} candidates")
-        return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
+            more = f"{signed(self.formula.loss, 1)} ({100 * self.confidence:g} % interval {low} to {high})"
+            outside = "; it is better, but not in the space" if self.formula.difference.high < 0 else ""
+            lines.append(f"{label}{formula}: {number(self.formula.regret.mean)}, {more}{outside}")
+        return "\n".join([*lines, self._cost, *self._warned])
 
 
 @dataclass(frozen=True, eq=False)
 class Advice(Chosen):
     """An agent, by its name, and its parameters for a world, with their regret there.
 
-    Attributes, beside those of :class:`Chosen`:
-        runner_up: the best candidate of another agent, on the same runs; None if there was one agent, or no time.
-        windows: of `beta-swts` and `gamma-swgts`, the best window that was found, on the same runs; on those of the
-            race if the budget did not suffice for more.
+    Attributes, beside those of :class:`Chosen`; all of them on the same held-out runs:
+        start: the agent to start with, told T, K and the law of rewards alone; None if it is the choice, or was
+            not allowed.
+        runner_up: the best candidate of another agent; None if there was one agent.
+        windows: of `beta-swts` and `gamma-swgts`, the best window that was found, if there was time to judge it.
         theory: `beta-swts`, or else `gamma-swgts`, with the window of ``theory.recommend_window``; None if the world is
-            random.
+            random, or there was no time to judge it.
         left_out: agents and parts of grids that were not tried, with the reason.
     """
 
+    start: Alternative | None
     runner_up: Alternative | None
     windows: dict[str, Alternative]
     theory: Alternative | None
@@ -155,35 +200,28 @@ class Advice(Chosen):
         return make(self.agent, n_arms, horizon, knowledge=self.knowledge, **self.parameters)
 
     def __str__(self) -> str:
-        lines = [f"play {_named(self.agent, self.parameters)}: regret {_as_text(self.regret)}"]
-        if self.runner_up is not None:
-            lines.append(f"runner-up: {self._beside(self.runner_up)}")
-        lines.append(self.sureness)
-        lines += [f"best window of {name}: {self._beside(each)}" for name, each in self.windows.items()]
-        if self.theory is not None:
-            lines.append(f"theory's window: {self._beside(self.theory)}")
+        lines = [f"play {Candidate.of(self.agent, self.parameters)}: {self._regret}", self.sureness]
+        shown = {"runner-up": self.runner_up, "the agent to start with": self.start}
+        shown |= {f"best window of {name}": each for name, each in self.windows.items()} | {
+            "theory's window": self.theory
+        }
+        told: dict[str, str] = {}  # each once, by all its titles
+        for title, each in shown.items():
+            if each is not None:
+                text = "the same" if (each.agent, each.parameters) == (self.agent, self.parameters) else str(each)
+                told[text] = f"{told[text]}, {title}" if text in told else title
+        lines += [f"{title}: {text}" for text, title in told.items()]
         random_play = "" if self.random_play is None else f"random play: {number(self.random_play)}; "
         unplayed = f"; not tried: {'; '.join(self.left_out)}" if self.left_out else ""
-        lines.append(f"{random_play}{self.spent.seconds:.1f} s, {self.spent.runs:,} runs{unplayed}")
-        return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
-
-    def _beside(self, other: Alternative) -> str:
-        if other.agent == self.agent and other.parameters == self.parameters:
-            return "the same"
-        named, regret = _named(other.agent, other.parameters), number(other.regret.mean)
-        unclear = ", not distinguished" if other.difference.low <= 0 <= other.difference.high else ""
-        return f"{named}, {regret} ({signed(other.loss, 1)}{unclear})"
-
-
-def _named(agent: str, parameters: Mapping[str, Any]) -> str:
-    return f"{agent} with {Candidate.of(agent, parameters).settings}" if parameters else agent
+        lines.append(f"{random_play}{self._cost}{unplayed}")
+        return "\n".join([*lines, *self._warned])
 
 
 def tune(
     world: Any,
     agent: Any,
     *,
-    budget: float = 20.0,
+    seconds: float = 20.0,
     runs: int | None = None,
     space: Mapping[str, Any] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
@@ -197,12 +235,13 @@ def tune(
 
     Candidates race on common luck (:mod:`ns_mab_gym.tuning.race`), first on a coarse grid, then around the best;
     where there are too many parameters for a grid, Optuna proposes candidates (extra ``tune``). Of a random world every
-    run is another instance. The reported regret comes from other runs, and other instances, than those that chose.
+    run is another instance. The best of the race play held-out runs, of other instances, and the one with the least
+    mean regret there is the answer.
 
     Args:
         world: anything that ``simulate`` plays: an id, a world, an array of means, a file of them, an environment.
         agent: a name or a class; parameters in its text (``"sw-ucb:xi=0.6"``) or pair are not searched.
-        budget: seconds, compilation not counted; the result then depends on the speed of the machine.
+        seconds: how long to search, compilation not counted; the result depends on the speed of the machine.
         runs: how many runs may be played instead; the result is then the same on every machine.
         space: what to search instead of the default: of each parameter a list of values, or ``(low, high)``, or
             ``(low, high, scale)`` with scale "log", "linear" or "memory" (for discounts close to 1).
@@ -211,17 +250,19 @@ def tune(
         seed: from which all seeds are derived.
         n_jobs: how many threads; as many as there are cores if not given.
         tolerance: the race stops when no candidate can be better by more than this share.
-        level: the probability with which the bounds of the race may fail.
+        level: the probability with which the bounds of the race, or of the held-out runs, may fail.
     """
     seed = positive_int("seed", seed, least=0, most=None)
-    limit = Budget(budget, runs)
+    budget = Budget(seconds, runs)
     agent, settings = unpacked(agent)
     if not isinstance(agent, str | type):
         raise TypeError(f"agent must be a name or a class, got {shown(agent)}; an object's parameters are set already")
     fixed = {**settings, **(agent_kwargs or {})}
     check_parameters(f"agent {agent!r}", kind(agent), fixed)
     evaluator = WorldEvaluator(world, env_kwargs, seed=seed, n_jobs=n_jobs)
-    searched = default_space(agent, evaluator.horizon, evaluator.n_arms) if space is None else read_space(agent, space)
+    scale = 0.5 if evaluator.bandit is None else evaluator.bandit.law.subgaussian
+    size = evaluator.horizon, evaluator.n_arms
+    searched = default_space(agent, *size, scale) if space is None else read_space(agent, space)
     searched = {name: dimension for name, dimension in searched.items() if name not in fixed}
     if not searched:
         raise ValueError(f"all parameters to search are fixed by agent_kwargs: {', '.join(fixed)}; leave one out")
@@ -229,19 +270,15 @@ def tune(
     start = [formula] if formula is not None and (space is None or evaluator.random) else []
     middle = {name: dimension.coarse(1)[0] for name, dimension in searched.items()}
     warm = formula if formula is not None else Candidate.of(agent, {**middle, **fixed})
-    with limit.paused():
-        evaluator.warm_up([warm])
-    race = Race(evaluator, limit, level=level, tolerance=tolerance)
-    if evaluator.generic[agent]:
-        evaluator.play([warm], 0, 1)  # to see how long a run takes
-    search(race, agent, searched, fixed, start, JUDGING * limit.total, seed)
-    chosen = race.leader
-    finals = _judge(evaluator, limit, [chosen, *([] if formula is None else [formula])])
-    return Tuned(
-        **vars(_outcome(race, finals[chosen], evaluator)),
-        formula=None if formula not in finals else _beside(formula, finals[formula], finals[chosen]),
-        survivors=[each.kwargs for each in race.ranked() if each != chosen],
-    )
+    evaluator.warm_up([warm], budget)
+    race = Race(evaluator, budget, level=level, tolerance=tolerance)
+    floor, told = _reserved(evaluator, budget, warm, JUDGING)
+    search(race, agent, searched, fixed, start, floor, seed)
+    best, *others = race.in_order()[:SHORT_LIST]
+    held = _judged(evaluator, budget, [best, *([] if formula is None else [formula]), *others], level)
+    chosen = min((each for each in held.finals if each in race.finals), key=lambda each: held.regret(each).mean)
+    found = _outcome(race, held, chosen, _told_apart(held, chosen, "the least mean regret has"), told)
+    return Tuned(**vars(found), formula=_beside(held, formula, chosen))
 
 
 def recommend(
@@ -259,6 +296,10 @@ def recommend(
 ) -> Advice:
     """Find the agent and the parameters to play in a world: agents and their parameters race on common luck.
 
+    The best of the race, and the agent to start with (``ns_mab_gym.tuning.search.START``, told T, K and the law of
+    rewards alone), play the same held-out runs, and these alone name the answer. Of those that they cannot tell apart
+    it is the simplest: the one with fewer tuned parameters, and then the one that comes first in ``agents``.
+
     The window that theory recommends is part of the first grid. If the time does not suffice for everything, grids are
     thinned and then the slowest agents left out, and the answer says so. `ns_mab_gym.theory.recommend_window` is the
     answer of theory alone.
@@ -267,13 +308,13 @@ def recommend(
         world: a (T, K) array of means, a file of them, or anything else of this suite that ``simulate`` plays.
         seconds: how long to search, compilation not counted; the result depends on the speed of the machine.
         runs: how many runs may be played instead; the result is then the same on every machine.
-        agents: names of agents; those of ``ns_mab_gym.tuning.search.ADVISED`` if not given.
+        agents: names of agents, simpler ones first; those of ``ns_mab_gym.tuning.search.ADVISED`` if not given.
         reward: the reward law; Bernoulli if neither this nor the world says otherwise.
         env_kwargs: other arguments of the environment.
         seed: from which all seeds are derived.
         n_jobs: how many threads; as many as there are cores if not given.
         tolerance: the race stops when no candidate can be better by more than this share.
-        level: the probability with which the bounds of the race may fail.
+        level: the probability with which the bounds of the race, or of the held-out runs, may fail.
     """
     seed = positive_int("seed", seed, least=0, most=None)
     budget = Budget(seconds, runs)
@@ -284,39 +325,58 @@ def recommend(
             f"{evaluator.env} does not tell its means; recommend takes means, a file of them, or a world's name"
         )
     names, left_out = _entrants(evaluator, agents)
-    spaces = {name: advised_space(name, evaluator.horizon, evaluator.n_arms) for name in names}
-    with budget.paused():
-        evaluator.warm_up(Candidate.of(name, coarse_grid(space, 0.0)[0][0]) for name, space in spaces.items())
+    size = evaluator.horizon, evaluator.n_arms, evaluator.bandit.law.subgaussian
+    spaces = {name: advised_space(name, *size) for name in names}
+    to_load = sorted(names, key=lambda name: name != START)
+    no_time = evaluator.warm_up((Candidate.of(name, coarse_grid(spaces[name], 0.0)[0][0]) for name in to_load), budget)
+    names = [name for name in names if name not in no_time]
+    spaces = {name: spaces[name] for name in names}
+    left_out += [f"{', '.join(no_time)} (no time to load in {seconds:g} s)"] if no_time else []
+    start = Candidate.of(START, {"blind": True}) if START in names else None
     theory = _theory(evaluator, [name for name in LEARNERS if name in names])
-    names, first, share, too_slow = _first_look(evaluator, budget, spaces)
+    trial = start or Candidate.of(names[0], coarse_grid(spaces[names[0]], 0.0)[0][0])
+    cheap = LOOKS[0][0] * budget.price(evaluator.seconds(trial)) <= TRIAL * budget.total
+    tried = evaluator.play([trial], 0, LOOKS[0][0] if cheap else LOOK)[0]  # to see how long whole runs really take
+    budget.played += len(tried)
+    floor, told = _reserved(evaluator, budget, trial, ADVISING)
+    entered, first, share, too_slow = _first_look(evaluator, budget, spaces)
     race = Race(evaluator, budget, level=level, tolerance=tolerance, first=first)
+    race.enter([trial], {trial: tried})
     steps = {}
-    for name in names:
+    for name in entered:
         points, steps[name] = coarse_grid(spaces[name], share)
-        race.enter([Candidate.of(name, point) for point in points])
-    if theory is not None and theory.agent in names:
-        race.enter([theory])
-    floor = (1 - RACING) * budget.total
-    race.narrow(budget.left - COARSE * (budget.left - floor), keep=3)
-    refine(race, spaces, steps, floor, _halvings(steps))
-    windows = _windows(race, spaces, steps, JUDGING * budget.total)
-    chosen = race.leader
-    rest = [each for each in race.finals if each.agent != chosen.agent and len(race.finals[each])]
-    second = min(rest, key=lambda each: float(race.behind(each).mean()), default=None)
-    if second is not None and second.agent in windows:
-        second = windows[second.agent][0]
-    others = [each for each in (second, *(each for each, _ in windows.values()), theory) if each is not None]
-    finals = _judge(evaluator, budget, [chosen, *others])
-    compared = {each: _beside(each, finals[each], finals[chosen]) for each in others if each in finals}
-    for each, own in windows.values():  # those that the rest of the budget could not judge
-        common = min(len(own.finals[each]), len(race.finals[chosen]))
-        compared.setdefault(each, _beside(each, own.finals[each][:common], race.finals[chosen][:common]))
-    known = Knowledge(n_arms=evaluator.n_arms, horizon=evaluator.horizon)
+        race.enter([Candidate.of(name, point) for point in points if name != START or (point and share > 0)])
+    race.enter([] if theory is None or theory.agent not in entered else [theory])
+    end = max(floor, (1 - RACING) * budget.total)
+    race.narrow(budget.left - COARSE * (budget.left - end), keep=SHORT_LIST)
+    refine(race, spaces, steps, end, _halvings(steps))
+    windows = _windows(race, spaces, steps, floor)
+    order = race.in_order()
+    forms = {each.agent: each for each in reversed(order)}  # the best of each agent
+    best = [each for each in order if forms[each.agent] == each][:SHORT_LIST]
+    short = [best[0], start, *best[1:], *race.ranked()[:SHORT_LIST], *windows.values(), theory]
+    held = _judged(evaluator, budget, [each for each in short if each is not None], level)
+
+    def simplicity(each: Candidate) -> tuple[int, int, float]:
+        tuned = 0 if each.blind else len(each.parameters)
+        return tuned, names.index(each.agent), held.regret(each).mean
+
+    chosen = min(held.unbeaten(), key=simplicity)
+    apart = _told_apart(held, chosen, "the simplest of them is")
+    if chosen == start and len(held.finals) > 1:
+        apart = f"nothing beats {start.name} beyond doubt: {apart}"
+    found = _outcome(race, held, chosen, apart, told)
+    beside = {name: _beside(held, each, chosen) for name, each in windows.items()}
+    drawn = evaluator.bandit.law
+    known = Knowledge(
+        n_arms=evaluator.n_arms, horizon=evaluator.horizon, subgaussian=drawn.subgaussian, support=drawn.support
+    )
     return Advice(
-        **vars(_outcome(race, finals[chosen], evaluator)),
-        runner_up=None if second is None else compared.get(second),
-        windows={name: compared[each] for name, (each, _) in windows.items()},
-        theory=None if theory is None else compared.get(theory),
+        **vars(found),
+        start=_beside(held, None if start == chosen else start, chosen),
+        runner_up=next((each for each in found.judged if each.agent != chosen.agent), None),
+        windows={name: each for name, each in beside.items() if each is not None},
+        theory=_beside(held, theory, chosen),
         left_out=left_out + too_slow,
         knowledge=known if evaluator.random else evaluator.knowledge(),
     )
@@ -332,67 +392,96 @@ def _formula_of(evaluator: WorldEvaluator, agent: Any, space: Space, fixed: Mapp
     return Candidate.of(agent, {**(values[0] if all(each == values[0] for each in values) else {}), **fixed})
 
 
-def _judge(evaluator: WorldEvaluator, budget: Budget, candidates: Sequence[Candidate]) -> dict[Candidate, Floats]:
-    """Return final regrets in held-out runs, as many as the rest of the budget pays for; maybe none of the last ones.
+def _reserved(evaluator: WorldEvaluator, budget: Budget, candidate: Candidate, share: float) -> tuple[float, list[str]]:
+    """Return what the held-out runs must find left of the budget, and a warning if it is too small for an answer."""
+    price = budget.price(evaluator.seconds(candidate))
+    held_out = 2 * FEWEST_RUNS * price
+    least = budget.total - budget.left + held_out + 2 * LOOK * price
+    if least <= budget.total:
+        return max(share * budget.total, held_out), []
+    told = (
+        f"runs of {candidate.name} take about {price:.2g} s each here: the fewest that an answer is given from take "
+        f"about {least:.0f} s in all, more than seconds={budget.total:g}"
+    )
+    warnings.warn(told, stacklevel=3)
+    return held_out, [told]
+
+
+def _judged(evaluator: WorldEvaluator, budget: Budget, candidates: Sequence[Candidate], level: float) -> HeldOut:
+    """Return held-out runs of a short list, as many as the rest of the budget pays for; maybe without the last ones.
+
+    What they show does not decide how many there are.
 
     Args:
         evaluator: the evaluator of the race.
         budget: the budget, of which some is left.
-        candidates: the more important ones first; the first one is judged in any case.
+        candidates: the more important ones first; the first two are judged in any case.
+        level: the probability with which intervals may fail together.
     """
-    wanted = list(dict.fromkeys(candidates))
-    prices = [budget.price(evaluator.seconds(each)) for each in wanted]
-    left = CAREFUL * budget.left
-    while len(wanted) > 1 and FEWEST_RUNS * sum(prices[: len(wanted)]) > left:
+    wanted, held_out, runs = list(dict.fromkeys(candidates)), evaluator.held_out(), 0
+
+    def price() -> float:
+        return sum(budget.price(evaluator.seconds(each)) for each in wanted)
+
+    while len(wanted) > 2 and FEWEST_RUNS * price() > budget.left:
         wanted.pop()
-    price = sum(prices[: len(wanted)])
-    affordable = math.floor(left / price) if price > 0 else MOST_RUNS
-    runs = min(max(affordable, LEAST_RUNS), MOST_RUNS)
-    budget.played += runs * len(wanted)
-    return dict(zip(wanted, evaluator.held_out().play(wanted, 0, runs), strict=True))
+    finals = {each: np.zeros(0) for each in wanted}
+    while runs < MOST_RUNS:
+        affordable = math.floor(CAREFUL * budget.left / price()) if price() > 0 else MOST_RUNS
+        more = min(max(affordable, FEWEST_RUNS - runs), MOST_RUNS - runs)
+        if more < 1:
+            break
+        for each, played in zip(wanted, held_out.play(wanted, runs, more), strict=True):
+            finals[each] = np.concatenate([finals[each], played])
+        runs += more
+        budget.played += more * len(wanted)
+    return HeldOut(finals, level)
 
 
-def _beside(candidate: Candidate, finals: Floats, chosen: Floats) -> Alternative:
-    """Return a candidate's held-out regrets beside those of the choice."""
-    return Alternative(candidate.name, candidate.kwargs, estimated(finals), estimated(finals - chosen))
+def _beside(held: HeldOut, candidate: Candidate | None, chosen: Candidate) -> Alternative | None:
+    """Return a candidate's held-out regrets beside those of the choice; None if it was not judged."""
+    if candidate is None or candidate not in held.finals:
+        return None
+    difference, unbeaten = held.difference(candidate, chosen), candidate in held.unbeaten()
+    return Alternative(candidate.name, candidate.kwargs, held.regret(candidate), difference, unbeaten)
 
 
-def _outcome(race: Race, finals: Floats, evaluator: WorldEvaluator) -> Chosen:
-    """Return the leader of a race with its held-out regrets; warns if it is hardly better than random play."""
-    best, regret, random_play, budget = race.leader, estimated(finals), evaluator.random_play(), race.budget
-    told = []
+def _told_apart(held: HeldOut, chosen: Candidate, which: str) -> str:
+    """Return what the held-out runs tell apart as text; ``which`` of several the choice is."""
+    others = len(held.finals) - 1
+    alike = sorted((each for each in held.unbeaten() if each != chosen), key=lambda each: held.regret(each).mean)
+    if not others:
+        return "no other candidate was judged"
+    if not alike:
+        return (
+            f"{'the other one' if others == 1 else f'each of the other {others}'} judged has more regret beyond doubt"
+        )
+    shown = "; ".join(map(str, alike[:MOST_SHOWN])) + ("; …" if len(alike) > MOST_SHOWN else "")
+    told = f"these {1 + len(alike)} cannot be told apart on {held.runs:,} runs; {which} {chosen}"
+    return f"{told}, the other{'s are' if len(alike) > 1 else ' is'} {shown}"
+
+
+def _outcome(race: Race, held: HeldOut, chosen: Candidate, apart: str, told: Sequence[str]) -> Chosen:
+    """Return the choice with its held-out regrets; warns if it is hardly better than random play."""
+    regret, random_play, budget = held.regret(chosen), race.evaluator.random_play(), race.budget
+    told = list(told)
     if random_play and regret.mean >= NEAR_RANDOM * random_play:  # without regret there is nothing to learn
-        told = [
-            f"{best.name} with {best.settings} has {regret.mean / random_play:.0%} of the regret of random play: none "
-            f"of the candidates learns this world; try other agents or parameters"
-        ]
-        warnings.warn(told[0], stacklevel=3)
-    spent = Spent(budget.elapsed, budget.played, len(race.finals))
+        told.append(
+            f"{chosen.name} with {chosen.settings} has {regret.mean / random_play:.0%} of the regret of random play: "
+            f"none of the candidates learns this world; try other agents or parameters"
+        )
+        warnings.warn(told[-1], stacklevel=3)
+    others = sorted((each for each in held.finals if each != chosen), key=lambda each: held.regret(each).mean)
     return Chosen(
-        best.agent, best.kwargs, regret, 1 - race.level, race.doubt(), _sureness(race), random_play, spent, told
-    )
-
-
-def _as_text(estimate: Estimated) -> str:
-    """Return a mean with its interval as text."""
-    interval = f"95 % interval {number(estimate.low)} to {number(estimate.high)}"
-    return f"{number(estimate.mean)} ({interval}, {estimate.runs} held-out runs)"
-
-
-def _sureness(race: Race) -> str:
-    """Return the confidence of a race in its leader as text."""
-    entered, doubt = len(race.finals), race.doubt()
-    if entered == 1:
-        return "there was one candidate"
-    sure = f"with {1 - race.level:.0%} confidence none of {entered} candidates is better"
-    if doubt == 0:
-        return sure
-    if doubt <= DOUBTFUL:
-        return f"{sure} by more than {doubt:.1%}"
-    unproved = len(race.unproved())
-    return (
-        f"{entered - 1 - unproved} of {entered} candidates proved worse ({1 - race.level:.0%} confidence), {unproved} "
-        f"not: a larger budget tells more"
+        chosen.agent,
+        chosen.kwargs,
+        regret,
+        [beside for each in others if (beside := _beside(held, each, chosen))],
+        1 - race.level,
+        apart,
+        random_play,
+        Spent(budget.elapsed, budget.played, len(race.finals)),
+        told,
     )
 
 
@@ -404,7 +493,7 @@ def _entrants(evaluator: WorldEvaluator, agents: Sequence[str] | None) -> tuple[
         return list(dict.fromkeys(choice("agent", each, list(AGENTS)) for each in agents)), []
     assert evaluator.bandit is not None
     law, able, unable = evaluator.bandit.law, [], []
-    for name in ADVISED:
+    for name in ADVISED if law.binary else (*ADVISED, *REAL_VALUED):
         agent = make(name, knowledge=Knowledge(n_arms=evaluator.n_arms, horizon=evaluator.horizon))
         try:
             agent.check_rewards(law.support, law.binary)
@@ -437,15 +526,18 @@ def _first_look(
     slow: list[str] = []
 
     def cost(name: str, runs: int, share: float) -> float:
+        if name == START and share == 0:  # its one form is that which has played already
+            return 0.0
         return runs * price[name] * len(coarse_grid(spaces[name], share)[0])
 
     while True:
         for runs, share in LOOKS:
             total = sum(cost(name, runs, share) for name in agents)
-            if total <= FIRST_LOOK * RACING * budget.total or len(agents) == 1:
-                left_out = [f"{', '.join(slow)} (too slow)"] if slow else []
-                return agents, runs, share, left_out + ([f"{1 - share:.0%} of each grid"] if share < 1 else [])
-        slowest = max(agents, key=lambda name: cost(name, *LOOKS[-1]))
+            if total <= FIRST_LOOK * RACING * budget.total or (len(agents) == 1 and share == 0):
+                left_out = [f"{', '.join(slow)} (too slow for {budget.total:g} s)"] if slow else []
+                rest = f"{1 - share:.0%} of each grid" if share else "all but one form of each agent"
+                return agents, runs, share, left_out + ([rest] if share < 1 else [])
+        slowest = max((name for name in agents if name != START), key=lambda name: cost(name, *LOOKS[-1]))
         agents.remove(slowest)
         slow.append(slowest)
 
@@ -458,16 +550,16 @@ def _halvings(steps: Mapping[str, Mapping[str, float]]) -> int:
 
 def _windows(
     race: Race, spaces: Mapping[str, Space], steps: Mapping[str, Mapping[str, float]], floor: float
-) -> dict[str, tuple[Candidate, Race]]:
+) -> dict[str, Candidate]:
     """Return the best window of each of the paper's samplers, which race on, from what the race of all knows."""
-    winner = race.leader
-    found = {name: (winner, race) for name in LEARNERS if name == winner.agent}
-    names = [name for name in LEARNERS if name in steps and name not in found]
+    found = {}
+    names = [name for name in LEARNERS if name in steps]
     for done, name in enumerate(names):
         own = Race(race.evaluator, race.budget, level=race.level, tolerance=race.tolerance, first=race.first)
         own.enter([each for each in race.finals if each.agent == name], race.finals)
         end = race.budget.left - (race.budget.left - floor) / (len(names) - done)
         own.narrow(race.budget.left - (race.budget.left - end) / 2, keep=3)
         refine(own, spaces, steps, end, _halvings({name: steps[name]}))
-        found[name] = own.leader, own
+        race.finals |= own.finals
+        found[name] = own.leader
     return found

@@ -5,8 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from ns_mab_gym import theory
+from ns_mab_gym import simulate, theory
+from ns_mab_gym.envs import NSBanditEnv
+from ns_mab_gym.rewards import Gaussian
 from ns_mab_gym.tuning import diagnosis
+from ns_mab_gym.worlds import Table
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,18 @@ def test_measured_pulls_are_those_of_worse_arms(comparison):
 def test_only_bernoulli_means_are_played():
     with pytest.raises(theory.AssumptionError, match="Assumption 1"):
         diagnosis.measure([[2.0, 0.1]] * 5, [2], "gamma-swgts")
+
+
+@pytest.mark.parametrize("scale", [0.25, 60.0])
+def test_the_law_of_the_world_is_measured(scale):
+    """The window is the one for this λ, and the runs are those of the agent on rewards of this law."""
+    means, law = np.repeat([[90.0, 20.0, 10.0], [10.0, 20.0, 90.0]], 100, axis=0), Gaussian(scale=scale)
+    comparison = diagnosis.compare_windows(means, "gamma-swgts", law=law, runs=2, ratio=4)
+    assert comparison.recommended == theory.recommend_window(means, "gamma-swgts", subgaussian=scale)
+    env = NSBanditEnv(Table(rows=means), reward=law)
+    played = simulate(env, "gamma-swgts", runs=2, seed=0, agent_kwargs={"window": comparison.grid[0]})
+    np.testing.assert_array_equal(comparison.measured.of(comparison.grid[0]), played.final)
+    assert comparison.measured.subgaussian == scale
 
 
 def test_where_all_arms_are_alike_nothing_is_lost():

@@ -1,6 +1,8 @@
-"""Tuning: judged on runs that chose nothing, the same on every machine if runs are counted, and honest in words."""
+"""Tuning: named by held-out runs, the same on every machine if runs are counted, and honest in words."""
 
+import logging
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +10,9 @@ import pytest
 import ns_mab_gym as nsb
 from ns_mab_gym.cli import entry
 from ns_mab_gym.runs import seed_pair
-from ns_mab_gym.tuning.race import Candidate, WorldEvaluator, held_out_seed
+from ns_mab_gym.tuning import race
+from ns_mab_gym.tuning.race import Budget, Candidate, WorldEvaluator, held_out_seed
+from ns_mab_gym.tuning.search import START
 
 TWO_PHASES = np.repeat([[0.9, 0.5], [0.5, 0.9]], 300, axis=0)
 
@@ -27,7 +31,7 @@ def test_it_can_be_passed_as_parameters(tuned):
     assert nsb.agents.make("beta-swts", n_arms=2, **tuned).window == tuned["window"]
 
 
-def test_its_regret_is_that_of_runs_that_chose_nothing(tuned):
+def test_its_regret_is_that_of_held_out_runs(tuned):
     seed = held_out_seed(0)
     fresh = nsb.simulate(TWO_PHASES, "beta-swts", runs=tuned.regret.runs, seed=seed, agent_kwargs=tuned).final
     assert tuned.regret.mean == pytest.approx(fresh.mean())
@@ -35,6 +39,9 @@ def test_its_regret_is_that_of_runs_that_chose_nothing(tuned):
     assert tuned.formula.parameters == {"window": 247}  # 4 √(600 ln 600)
     assert tuned.formula.regret.mean == pytest.approx(formula.mean())
     assert tuned.formula.difference.mean == pytest.approx((formula - fresh).mean())
+    assert all(tuned.regret.mean <= each.regret.mean for each in tuned.judged)
+    assert tuned.formula in tuned.judged
+    assert tuned.within == max(0, *(-each.difference.low for each in tuned.judged)) / tuned.regret.mean
 
 
 def test_held_out_runs_share_no_seed_with_the_race():
@@ -50,7 +57,7 @@ def test_the_same_runs_give_the_same_result_with_any_number_of_threads(tuned):
     again = nsb.tune(TWO_PHASES, "beta-swts", runs=400, n_jobs=1)
     assert again.parameters == tuned.parameters
     assert again.regret == tuned.regret
-    assert again.survivors == tuned.survivors
+    assert again.judged == tuned.judged
     assert tuned.spent.runs == again.spent.runs <= 400
 
 
@@ -139,8 +146,8 @@ def test_objects_unknown_names_and_bad_budgets_are_refused():
         nsb.tune(TWO_PHASES, nsb.agents.TS(2))
     with pytest.raises(ValueError, match="unknown agent 'beta-swt'"):
         nsb.tune(TWO_PHASES, "beta-swt")
-    with pytest.raises(ValueError, match="budget must be a finite number above 0, got -3; it is in seconds"):
-        nsb.tune(TWO_PHASES, "beta-swts", budget=-3)
+    with pytest.raises(ValueError, match="seconds must be a finite number above 0, got -3; compilation does not count"):
+        nsb.tune(TWO_PHASES, "beta-swts", seconds=-3)
     with pytest.raises(ValueError, match="runs must be an integer of at least 20, got 3"):
         nsb.tune(TWO_PHASES, "beta-swts", runs=3)
 
@@ -156,6 +163,119 @@ def test_pieces_of_a_block_are_all_of_its_runs():
     (played,) = evaluator.play([Candidate.of("beta-swts", {"window": 50})], 8, 13)
     whole = nsb.simulate(TWO_PHASES, "beta-swts", runs=21, agent_kwargs={"window": 50}).final
     assert (played == whole[8:]).all()
+
+
+def test_a_space_of_the_users_is_not_left_and_a_better_formula_is_named():
+    """Of windows of 2 and 3 rounds both are hopeless; the formula's, 247, is better beyond doubt."""
+    tuned = nsb.tune(TWO_PHASES, "beta-swts", runs=150, space={"window": [2, 3]})
+    assert tuned["window"] in (2, 3)
+    assert tuned.formula.difference.high < 0
+    assert "it is better, but not in the space" in str(tuned)
+
+
+def test_one_slow_timing_makes_no_agent_slow(monkeypatch):
+    """Short runs of 0.1 s, one of which took 50 s, and blocks of whole runs, one of which took 100 s each."""
+    seconds = iter([9.0, 0.1, 50.0, 0.1])  # the first compiles
+    monkeypatch.setattr(race, "simulate", lambda *_, **__: SimpleNamespace(seconds=next(seconds)))
+    evaluator = WorldEvaluator(TWO_PHASES, n_jobs=2)
+    candidate = Candidate.of("ts", {})
+    evaluator.warm_up([candidate], Budget(5.0))
+    assert evaluator.seconds(candidate) == pytest.approx(0.05, abs=0.02)  # two threads, and what else a run takes
+    evaluator._took["ts"] = [0.4, 0.4, 100.0, 0.4]
+    assert evaluator.seconds(candidate) == 0.2
+
+
+def test_prices_of_short_runs_are_corrected_by_what_whole_runs_took():
+    """The runs of one agent took three times what was expected: so will those of others, which have not played."""
+    evaluator = WorldEvaluator(TWO_PHASES, n_jobs=1)
+    evaluator._expected = {"ts": 1.0, "ucb1": 2.0}
+    evaluator._slower += [3.0] * 4
+    assert evaluator.seconds(Candidate("ucb1")) == 6
+    evaluator._took["ucb1"] = [500.0, 5.0]
+    assert evaluator.seconds(Candidate("ucb1")) == 6  # of two blocks either may have been unlucky
+    evaluator._took["ucb1"] += [5.0]
+    assert evaluator.seconds(Candidate("ucb1")) == 5
+    other = WorldEvaluator(TWO_PHASES, n_jobs=1)
+    other._expected = {"ts": 1e-6, "ucb1": 2e-6}
+    other.play([Candidate("ts")], 0, 3)
+    assert other.seconds(Candidate("ucb1")) == pytest.approx(2 * other.seconds(Candidate("ts")))
+
+
+def test_a_block_prices_one_of_its_runs(monkeypatch):
+    """A block of four runs took 8 s, 2 s a run, where short runs had promised half a second."""
+    now = [0.0]
+
+    def simulate(*_, **__):
+        now[0] += 8
+        return SimpleNamespace(regret=np.arange(4.0)[:, None])
+
+    monkeypatch.setattr(race, "simulate", simulate)
+    monkeypatch.setattr(race.time, "perf_counter", lambda: now[0])
+    evaluator = WorldEvaluator(TWO_PHASES, n_jobs=1)
+    evaluator._expected = {"ts": 0.5}
+    assert evaluator._block(Candidate("ts"), 0, 4).tolist() == [0, 1, 2, 3]
+    assert (evaluator._took, evaluator._slower) == ({"ts": [2.0]}, [4.0])
+
+
+def test_compilation_is_told_beforehand_and_not_counted(monkeypatch, caplog):
+    now = [0.0]
+
+    def simulate(*_, **__):
+        now[0] += 10
+        return SimpleNamespace(seconds=0.1)
+
+    monkeypatch.setattr(race, "simulate", simulate)
+    monkeypatch.setattr(race.Pairing, "is_compiled", lambda self: self.agent == "ucb1")
+    monkeypatch.setattr(race.time, "perf_counter", lambda: now[0])
+    budget = Budget(500.0, clock=lambda: now[0])
+    with caplog.at_level(logging.WARNING, "ns_mab_gym"):
+        names = ("ts", "ucb1", "sw-ucb", "d-ts", "d-ucb")
+        assert WorldEvaluator(TWO_PHASES).warm_up(map(Candidate, names), budget) == []
+    assert [record.getMessage() for record in caplog.records] == [
+        "compiling 4 agents takes about 12 s on an idle machine, once; not counted in seconds",
+        "compiling the other 2 takes about 20 s here, by the last",  # each takes 10 s
+    ]
+    assert budget.elapsed == 16 * 10  # three short runs of each, and the loading of the one that was compiled before
+
+
+def test_no_more_agents_are_loaded_than_there_is_time_for_and_never_fewer_than_two(monkeypatch):
+    """Loading and three short runs take 40 s: of 100 s the first one and 30 s, of 160 s the first one and 48 s."""
+    now = [0.0]
+
+    def simulate(*_, **__):
+        now[0] += 10
+        return SimpleNamespace(seconds=0.1)
+
+    monkeypatch.setattr(race, "simulate", simulate)
+    monkeypatch.setattr(race.Pairing, "is_compiled", lambda self: True)
+    left_out = {}
+    for seconds in (100.0, 160.0):
+        budget = Budget(seconds, clock=lambda: now[0])
+        candidates = map(Candidate, ("ts", "sw-ucb", "ucb1", "d-ts"))
+        left_out[seconds] = WorldEvaluator(TWO_PHASES).warm_up(candidates, budget)
+    assert left_out == {100.0: ["ucb1", "d-ts"], 160.0: ["d-ts"]}
+    assert WorldEvaluator(TWO_PHASES).warm_up(map(Candidate, ("ts", "sw-ucb", "ucb1")), Budget(runs=20)) == []
+
+
+def test_advice_names_the_agents_that_there_was_no_time_to_load(monkeypatch):
+    """The agent to start with is loaded first, wherever it stands in the list."""
+    loaded = []
+
+    def warm_up(self, candidates, budget):
+        loaded.extend(each.agent for each in candidates)
+        return ["ucb1", "sw-ucb"]
+
+    monkeypatch.setattr(WorldEvaluator, "warm_up", warm_up)
+    advice = nsb.recommend(TWO_PHASES, agents=["ts", "ucb1", "sw-ucb", START], runs=60)
+    assert loaded == [START, "ts", "ucb1", "sw-ucb"]
+    assert {advice.agent, *(each.agent for each in advice.judged)} == {"ts", START}
+    assert advice.left_out[0] == "ucb1, sw-ucb (no time to load in 20 s)"
+
+
+def test_what_was_compiled_is_known():
+    pairing = race.Pairing(WorldEvaluator(TWO_PHASES).env, "beta-swts", {"window": 9})
+    nsb.simulate(TWO_PHASES, "beta-swts", runs=1)
+    assert pairing.is_compiled()
 
 
 def test_the_command_prints_the_result(capsys):
