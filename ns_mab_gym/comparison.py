@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import io
-import math
-import statistics
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -13,15 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .agents.core.arguments import choice, job_count, positive_int
+from .agents.core.arguments import choice, job_count, number, positive_int
 from .agents.core.registry import AGENTS, kind
 from .envs.bandit import NSBanditEnv
 from .files import write_atomically
-from .means import Floats
 from .parallel import RETRIES
 from .parallel import executor as workers
 from .play.loop import check_match
@@ -29,12 +25,12 @@ from .play.progress import Progress, ProgressOption, counting
 from .play.simulate import Pairing, simulate
 from .runs import Runs
 from .specs import AgentSpec, Given, WorldSpec, agent_specs, as_agent, said, world_specs
-from .statistics import FEWEST, Interval, mean_interval, pairwise_factor
+from .statistics import FEWEST, INTERVALS, Interval, may_be_as_good
 from .studies import MemoryStore, Results, collect, load, run
 from .studies.failures import remains_of
 from .studies.runner import Instances, first_known
+from .studies.standings import Misfit, Standing, StandingsTable, rounded, standings_of
 from .studies.study import Experiment, Study, Unit, pinned
-from .theory.text_tables import table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +38,6 @@ if TYPE_CHECKING:
 
 MOST = 12  # misfits that a message names
 GENERIC = "playing through the generic Python loop"
-NOTHING = "–"
 OWNER = "This folder belongs to a comparison of ns_mab_gym."
 EXPLANATION = f"""{OWNER}
 
@@ -85,8 +80,8 @@ def compare(
         seed: the number from which all seeds are derived.
         n_jobs: the number of threads, or processes, at once; all cores for None.
         rounds: the rounds after which the regret is kept; about 500, evenly spaced, if not given.
-        blind: whether agents given by name or as a class are told T and K alone, instead of all that their papers'
-            formulas ask for.
+        blind: whether agents given by name or as a class are told T, K and the law of rewards alone, instead of all
+            that their papers' formulas ask for.
         on_misfit: what to do with an agent that cannot play a world (it is made for another number of arms, or not for
             such rewards): "raise" an error before anything is played, or "skip" that pair.
         progress: whether to show how many runs are done; or a function that is called with that number and the total.
@@ -157,17 +152,6 @@ def compare(
     return Comparison(replace(lazy, curves=curves), named, players, tuple(misfits))
 
 
-class Misfit(NamedTuple):
-    """An agent that cannot play a world, and the reason."""
-
-    world: str
-    agent: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.agent} on {self.world}: {self.reason}"
-
-
 def _checked(
     worlds: Sequence[WorldSpec], agents: Sequence[AgentSpec], seed: int, on_misfit: str
 ) -> tuple[dict[WorldSpec, list[AgentSpec]], list[Misfit], list[str]]:
@@ -201,46 +185,6 @@ def _checked(
 
 
 @dataclass(frozen=True)
-class Standing:
-    """The final regret of an agent on a world, beside that of the best.
-
-    Attributes:
-        agent: its label.
-        place: 1 has the least mean regret; equal means share the better place.
-        regret: the mean final regret, with its own 95 % interval (percentile bootstrap).
-        sd: the standard deviation of the final regret; NaN for a single run.
-        se: the standard error of its mean; NaN for a single run.
-        more: by how much its mean exceeds that of the best, run by run on the same luck; the intervals of all pairs of
-            agents hold together with 95 %, so that they are right whichever turns out to be the best and the next.
-    """
-
-    agent: str
-    place: int
-    regret: Interval
-    sd: float
-    se: float
-    more: Interval
-
-
-def standings_of(finals: Mapping[str, Floats]) -> list[Standing]:
-    """Return the standing of each agent, given the final regrets (R,) of all; the least mean first."""
-    means = {label: float(final.mean()) for label, final in finals.items()}
-    ranked = sorted(means, key=means.__getitem__)
-    best = finals[ranked[0]]
-    factor = pairwise_factor(np.stack(list(finals.values())))
-    found = []
-    for label in ranked:
-        final, runs = finals[label], len(finals[label])
-        paired = final - best
-        sd, spread = (float(each.std(ddof=1)) if runs > 1 else np.nan for each in (final, paired))
-        more, reach = float(paired.mean()), factor * spread / runs**0.5
-        beside = Interval(0.0, np.nan, np.nan) if final is best else Interval(more, more - reach, more + reach)
-        place = 1 + sum(mean < means[label] for mean in means.values())
-        found.append(Standing(label, place, mean_interval(final), sd, sd / runs**0.5, beside))
-    return found
-
-
-@dataclass(frozen=True)
 class Best:
     """The agent of least mean final regret on a world, and its lead.
 
@@ -252,7 +196,7 @@ class Best:
             agents has been lucky more often than not, so that it will do a little worse on other seeds.
         runner_up: the label of the next; None if there is no other agent.
         lead: by how much the next one's mean is larger, with an interval that holds for all pairs of agents together.
-        alike: the agents that cannot be distinguished from the best by that interval.
+        alike: the agents that are not told apart from the best by that interval.
     """
 
     world: str
@@ -265,7 +209,7 @@ class Best:
 
     @property
     def is_clear(self) -> bool | None:
-        """True if the best is distinguished from every other agent; None with too few runs, or no other agent."""
+        """True if the best is told apart from every other agent; None with too few runs, or no other agent."""
         return None if self.lead is None or self.runs < FEWEST else not self.alike
 
     def __str__(self) -> str:
@@ -279,99 +223,15 @@ class Best:
         elif self.is_clear:
             lines.append("The lead is clear: the 95 % interval lies above zero.")
         else:
-            shown = self.alike if len(self.alike) <= 5 else (*self.alike[:5], f"{len(self.alike) - 5} more")
-            alike = " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-            lines.append(f"The lead may be luck: {alike} may be as good; play more runs to know.")
+            lines.append(f"The lead may be luck: {may_be_as_good(self.alike)}; play more runs to know.")
         return " ".join(lines)
 
 
 def _text(interval: Interval) -> str:
     """The value, and its interval where there is one."""
     digits = 0 if abs(interval.value) >= 100 or interval.value == 0 else 1 if abs(interval.value) >= 10 else 2
-    value, low, high = (_number(part, digits) for part in interval)
+    value, low, high = (rounded(part, digits) for part in interval)
     return value if np.isnan(interval.low) else f"{value} ({low} to {high})"
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
-
-
-@dataclass(frozen=True)
-class StandingsTable:
-    """Final regrets of the agents of a comparison: ``print`` shows them as text, a notebook as tables.
-
-    Attributes:
-        worlds: the standings by the label of the world, the least mean regret first.
-        horizons: T, by the same labels.
-        runs: the number of runs of each agent.
-        misfits: the pairs that could not be played.
-    """
-
-    worlds: Mapping[str, Sequence[Standing]]
-    horizons: Mapping[str, int]
-    runs: int
-    misfits: Sequence[Misfit] = ()
-
-    def overall(self) -> dict[str, float]:
-        """Return the mean rank among the agents that played on every world, the best first; empty for one of either."""
-        regrets = [{row.agent: row.regret.value for row in rows} for rows in self.worlds.values()]
-        everywhere = [agent for agent in regrets[0] if all(agent in found for found in regrets)]
-        if len(regrets) < 2 or len(everywhere) < 2:
-            return {}
-        ranks = {
-            agent: statistics.mean(1 + sum(found[other] < found[agent] for other in everywhere) for found in regrets)
-            for agent in everywhere
-        }
-        return dict(sorted(ranks.items(), key=lambda pair: pair[1]))
-
-    def _tables(self) -> dict[str, list[tuple[str, ...]]]:
-        """The cells of every table, by its title."""
-        of = "one run" if self.runs == 1 else f"mean ± standard error of {self.runs:,} runs"
-        tables: dict[str, list[tuple[str, ...]]] = {}
-        for world, rows in self.worlds.items():
-            errors, means = ([each for each in values if each > 0] for values in
-                             ([row.se for row in rows], [row.regret.value for row in rows]))  # fmt: skip
-            error = statistics.median(errors) if errors else statistics.median(means or [0.0]) / 100
-            digits = 0 if error <= 0 or not math.isfinite(error) else min(max(1 - math.floor(math.log10(error)), 0), 6)
-            cells: list[tuple[str, ...]] = [("   agent", "regret", "more than the best")]
-            for row in rows:
-                mean, value = _number(row.regret.value, digits), f"+{_number(row.more.value, digits)}"
-                se = "" if math.isnan(row.se) else f" ± {_number(row.se, digits)}"
-                low, high = _number(row.more.low, digits), _number(row.more.high, digits)
-                beside = value if math.isnan(row.more.low) else f"{value} [{low}, {high}]"
-                is_best = row.more.value == 0 and math.isnan(row.more.low)
-                cells.append((f"{row.place:2} {row.agent}", f"{mean}{se}", NOTHING if is_best else beside))
-            cells += [(f" {NOTHING} {each.agent}", "cannot play", "") for each in self.misfits if each.world == world]
-            rounds = f"{self.horizons[world]:,} round{'s' if self.horizons[world] > 1 else ''}"
-            tables[f"{world}: regret after {rounds}, {of}"] = cells
-        if ranks := self.overall():
-            title = f"mean rank over {len(self.worlds)} worlds"
-            tables[title] = [("   agent", "rank"), *((f"   {agent}", f"{each:.2f}") for agent, each in ranks.items())]
-        return tables
-
-    def _note(self) -> str:
-        if max(map(len, self.worlds.values())) < 2:
-            return ""
-        if self.runs < FEWEST:
-            return f"no intervals: they need at least {FEWEST} runs"
-        return "in brackets: 95 % intervals of differences on the same luck, for all pairs of agents together"
-
-    def __str__(self) -> str:
-        parts = [f"{title}\n{table(cells)}" for title, cells in self._tables().items()]
-        return "\n\n".join(filter(None, [*parts, self._note()]))
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        parts = []
-        for title, (heads, *rows) in self._tables().items():
-            head = "".join(f"<th>{html.escape(cell.strip())}</th>" for cell in heads)
-            body = "".join(
-                f"<tr>{''.join(f'<td>{html.escape(cell.strip())}</td>' for cell in row)}</tr>" for row in rows
-            )
-            parts.append(f"<table><caption>{html.escape(title)}</caption><tr>{head}</tr>{body}</table>")
-        return "".join([*parts, f"<p>{html.escape(note)}</p>" if (note := self._note()) else ""])
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,6 +301,10 @@ class Comparison:
         horizons = {label: next(iter(self.runs[label].values())).horizon for label in labels}
         return StandingsTable({label: self.standings(label) for label in labels}, horizons, self._n_runs, self.misfits)
 
+    def to_latex(self, world: str | None = None) -> str:
+        """Return :meth:`table` as LaTeX."""
+        return self.table(world).to_latex()
+
     def frame(self) -> pd.DataFrame:
         """Return a pandas table of the final regrets: a row for each world and agent."""
         rows: pd.DataFrame = _pandas().DataFrame(
@@ -489,12 +353,16 @@ class Comparison:
             for agent in self.agent_specs
         }
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None, *, width: float | None = None, log: bool = False) -> Figure:
         """Draw the regret over the rounds, or over the swept parameter, of every world.
 
         Args:
-            path: a file to save the figure in, ``.png`` or ``.svg``.
+            path: a file to save the figure in, ``.png``, ``.svg`` or ``.pdf``.
+            width: of the figure in inches, such as 5.5 for the page of a paper; as wide as its panels need if None.
+            log: whether the regret over the rounds has a logarithmic axis.
         """
+        if width is not None and not 3 <= number("width", width) <= 40:
+            raise ValueError(f"width must be between 3 and 40 inches, got {width}")
         from .figures.regret import WorldCurves, compare_figure
         from .figures.style import save_as
         from .figures.worlds import phase_starts
@@ -514,7 +382,8 @@ class Comparison:
                 kin = {each.label: f"{each.family} by {each.swept}" for each in experiment.agents if each.swept}
                 swept = swept_on(self.results, experiment, world)
                 shown.append((world.label, WorldCurves(world.label, curves, changes, swept, kin)))
-        figure = compare_figure([curves for _, curves in sorted(shown, key=lambda each: self.worlds.index(each[0]))])
+        ordered = [curves for _, curves in sorted(shown, key=lambda each: self.worlds.index(each[0]))]
+        figure = compare_figure(ordered, width, log)
 
         def png() -> bytes:
             content = io.BytesIO()
@@ -570,7 +439,7 @@ class Comparison:
             ("engine time", f"{sum(runs.seconds for runs in played):.1f} s, over all threads"),
             ("agent steps", f"{sum(runs.steps for runs in played):,}"),
             *provenance(),
-            ("intervals", "percentile bootstrap; 10,000 samples, fixed seed, paired by run"),
+            ("intervals", INTERVALS),
         ]
         return Page(
             results=self.results,

@@ -103,6 +103,8 @@ class Runs:
 
 def joined(blocks: Sequence[Runs]) -> Runs:
     """Blocks of runs of one agent on one world, joined into one record without the single arms and rewards."""
+    if len({(block.rounds.tobytes(), block.pulls.shape[1]) for block in blocks}) > 1:
+        raise ValueError("blocks of runs differ in rounds or arms; the episodes of a world must have one length")
     alarms = [block.alarms for block in blocks if block.alarms is not None]
     return Runs(
         rounds=blocks[0].rounds,

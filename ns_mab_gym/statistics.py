@@ -2,13 +2,17 @@
 
 Runs of several agents share their luck, and the parts of one run may depend on each other in any way: so runs are
 resampled as a whole, for all agents together, always from the same seed. Quantiles of t and Beta are SciPy's.
+
+One rule says how sure a difference between agents is, wherever it is shown (:data:`INTERVALS`): its interval holds
+together with those of all differences that might have been shown instead. Where the best is looked for, these are all
+pairs of agents; where a sentence was there before the runs, they are its own comparisons (:func:`intervals_of`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -24,6 +28,13 @@ RESAMPLES = 10_000
 SEED = 20_240_905  # of every bootstrap, so that the same runs always give the same interval
 PAIRS_AT_ONCE = 64  # pairs of agents that are resampled together, so that memory stays small
 MOST_KNOWN = 2_000  # resampled differences that are remembered, 80 kB each
+
+INTERVALS = (  # for readers
+    f"The 95 % interval of an agent's mean stands by itself (percentile bootstrap). That of a difference between two "
+    f"agents is made from runs with the same luck, and holds for all pairs of agents on a world together (the largest "
+    f"|t| of {RESAMPLES:,} bootstrap samples), so that the best and the next may be looked for first; fewer than "
+    f"{FEWEST} runs give none."
+)
 
 Bounds = tuple[float, float]
 
@@ -152,6 +163,31 @@ def pairwise_factor(finals: Floats) -> float:
         _, _, t = bootstrap_t((finals[some[:, 0]] - finals[some[:, 1]]).T)
         np.maximum(largest, np.abs(t).max(axis=1), out=largest)
     return float(np.quantile(largest, LEVEL))
+
+
+def differences(finals: Mapping[str, Floats], reference: str) -> dict[str, Estimate]:
+    """Return how much larger each final regret (R,) is than the reference's, with intervals as :data:`INTERVALS` says.
+
+    The interval is NaN for fewer than 5 runs; the reference itself is not among them.
+    """
+    factor, found = pairwise_factor(np.stack(list(finals.values()))), {}
+    for label, final in finals.items():
+        if label != reference:
+            paired = final - finals[reference]
+            sd = float(paired.std(ddof=1)) if len(paired) > 1 else np.nan
+            mean, se = float(paired.mean()), sd / len(paired) ** 0.5
+            found[label] = Estimate(mean, sd, se, mean - factor * se, mean + factor * se)
+    return found
+
+
+def may_be_as_good(agents: Sequence[str]) -> str:
+    """A sentence about agents that are not told apart from the best.
+
+    >>> may_be_as_good(["a", "b", "c"])
+    'a, b and c may be as good'
+    """
+    shown = agents if len(agents) <= 5 else (*agents[:5], f"{len(agents) - 5} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) + " may be as good"
 
 
 class Resampled(NamedTuple):
@@ -302,7 +338,7 @@ class Summary:
 
     Attributes:
         label: the agent's label.
-        final: regret in round T.
+        final: regret in round T; the interval is NaN for fewer than 5 runs.
         difference: final regret minus the reference's, run by run; ``None`` for the reference itself.
         improvement: the probability of less regret than the reference; ``None`` for the reference itself.
         rank: mean rank over the runs; 1 is the least regret.
@@ -318,20 +354,14 @@ class Summary:
 def summarise(finals: Mapping[str, Floats], reference: str) -> list[Summary]:
     """A summary for each agent, given the final regrets (R,) of all, in ascending order of their means."""
     runs = np.stack(list(finals.values()), axis=1)  # (R, A)
-    base = finals[reference][:, None]
-    columns = zip(
-        finals,
-        estimates(runs),
-        estimates(runs - base),
-        estimates(improved(runs, base)),
-        ranks_of(runs.T).mean(axis=1).tolist(),
-        strict=True,
-    )
+    more, own = differences(finals, reference), estimates(runs)
+    if len(runs) < FEWEST:
+        own = [replace(each, low=np.nan, high=np.nan) for each in own]
+    improvements = estimates(improved(runs, finals[reference][:, None]))
+    columns = zip(finals, own, improvements, ranks_of(runs.T).mean(axis=1).tolist(), strict=True)
     rows = [
-        Summary(label, final, None, None, rank)
-        if label == reference
-        else Summary(label, final, difference, improvement, rank)
-        for label, final, difference, improvement, rank in columns
+        Summary(label, final, more.get(label), None if label == reference else improvement, rank)
+        for label, final, improvement, rank in columns
     ]
     return sorted(rows, key=lambda row: row.final.mean)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import html
 import itertools
+import re
 import subprocess
 import sys
 import warnings
@@ -243,7 +245,7 @@ def test_the_table_is_the_comparison_as_text(found):
     assert "<b>" not in escaped
 
 
-def test_the_mean_place_is_the_mean_of_the_places(found):
+def test_the_mean_rank_is_the_mean_of_the_places(found):
     places = {agent: [] for agent in found.agents}
     for world in found.worlds:
         finals = {agent: runs.final.mean() for agent, runs in found.runs[world].items()}
@@ -277,9 +279,32 @@ def test_the_figure_shows_every_world_and_shows_itself_in_notebooks(found, tmp_p
     assert figure._repr_png_().startswith(b"\x89PNG")
     titles = [axes.get_title("left") for axes in figure.axes if axes.axison]
     assert {"NSBandit-Abrupt-v0", "piecewise"} <= set(titles)
-    with pytest.raises(ValueError, match=r"written as \.png or \.svg"):
+    with pytest.raises(ValueError, match=r"written as \.png, \.svg or \.pdf"):
         found.plot(tmp_path / "found.txt")
     save_as(figure, Path(tmp_path / "again.png"))
+
+
+def test_a_figure_for_a_paper_is_as_wide_as_asked_for_with_a_logarithmic_axis_on_request(found, tmp_path):
+    figure = found.plot(tmp_path / "found.pdf", width=5.5, log=True)
+    assert (tmp_path / "found.pdf").read_bytes().startswith(b"%PDF")
+    assert figure.get_figwidth() == 5.5
+    assert len({round(axes.get_position().x0, 6) for axes in figure.axes}) == 1  # one below the other
+    assert {axes.get_yscale() for axes in figure.axes} == {"log"}
+    assert {axes.get_yscale() for axes in found.plot().axes if axes.axison} == {"linear"}
+    with pytest.raises(ValueError, match="width must be between 3 and 40 inches, got 500"):
+        found.plot(width=500)
+
+
+def test_latex_has_the_cells_of_the_table_with_its_letters_escaped():
+    found = compare(ABRUPT, {"a_b & 50 %": "random", "ts": "ts"}, runs=5)
+    lines = found.to_latex().splitlines()
+    assert lines[1:4] == [r"\begin{tabular}{lrr}", r"\toprule", r"agent & regret & more than the best \\"]
+    assert any(r"a\_b \& 50 \%" in line for line in lines)
+    cells = [line.split() for line in str(found).splitlines()[2:4]]
+    for row in cells:  # place, label, mean, ±, standard error, …
+        at = row.index("±")
+        assert any(f"{row[at - 1]} $\\pm$ {row[at + 1]}" in line for line in lines)
+    assert lines[-3].startswith(r"\end{tabular}")
 
 
 # Leads.
@@ -388,6 +413,48 @@ def test_a_folder_holds_the_page_and_everything_behind_it(odd, tmp_path):
     assert pq.read_table(page.parent / "table.parquet").num_rows == len(odd.curves())
     assert len(list((page.parent / "figures").glob("*.png"))) == 6  # means, regret and sweep of two worlds
     assert odd.report(page.parent) == page  # again into its own folder
+
+
+def words_of(page):
+    """The text of a page, without scripts, tags and runs of blanks."""
+    text = re.sub(r"<(script|style|svg).*?</\1>", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+@pytest.mark.parametrize("gap", [0.02, 0.4])
+def test_the_page_the_table_and_the_answer_agree_how_sure_a_lead_is(tmp_path, gap):
+    """One of the leads is a matter of luck, the other is not."""
+    means = np.tile([0.5, 0.5 + gap], (200, 1))
+    found = nsb.compare({"w": means}, ["random", "ts", "ucb1"], runs=12, progress=False)
+    best, page = found.best(), found.report(tmp_path)
+    with (tmp_path / "summary.csv").open() as lines:
+        rows = {row["agent"]: row for row in csv.DictReader(lines)}
+    standing = {each.agent: each for each in found.standings()}
+    for agent, row in rows.items():
+        own = standing[agent].regret
+        assert [float(row[key]) for key in ("final_regret", "low", "high")] == pytest.approx(list(own))
+    # The file compares with the first agent; the lead over it is the same interval, the other way round.
+    low, high = (-float(rows[best.agent][f"difference_{end}"]) for end in ("high", "low"))
+    assert (low, high) == pytest.approx((standing["random"].more.low, standing["random"].more.high))
+    assert best.is_clear == all(each.more.low > 0 for each in standing.values() if each.agent != best.agent)
+    read = re.search(rf"Winner: {best.agent} , (\S+) less than (\S+) \(95 % interval (\S+) to (\S+)\)", words_of(page))
+    assert read[2].rstrip(";") == best.runner_up
+    told = [float(each.replace("−", "-")) for each in (read[1], read[3], read[4])]
+    assert told == pytest.approx(list(best.lead), rel=0.06, abs=0.6)
+    assert ("may be as good" in words_of(page)) == (best.is_clear is False) == ("may be luck" in str(best))
+
+
+def test_fewer_than_five_runs_have_an_interval_nowhere(tmp_path):
+    found = nsb.compare({"w": np.tile([0.2, 0.7], (100, 1))}, ["random", "ts"], runs=4, progress=False)
+    page = found.report(tmp_path)
+    said = "how sure that is cannot be said: play at least 5 runs"
+    assert said in str(found.best()).lower()
+    assert said in words_of(page)
+    assert re.search(r"95 % interval (?!sd|minus|P\()[−\d]", words_of(page)) is None
+    with (tmp_path / "summary.csv").open() as lines:
+        for row in csv.DictReader(lines):
+            assert [row[key] for key in ("low", "high", "difference_low", "difference_high")] == [""] * 4
+    assert found.frame()[["low", "high", "more_low", "more_high"]].isna().all(axis=None)
 
 
 def test_a_file_is_the_page_alone(odd, tmp_path):

@@ -35,6 +35,17 @@ def studentised_interval(samples, tail):
     return mean - above * se, mean - below * se
 
 
+def test_a_resampled_t_is_that_of_the_resample():
+    """By brute force: each resample is drawn out, and has its own mean and its own standard error, with R − 1."""
+    samples = np.random.default_rng(2).exponential(size=(7, 2))
+    mean, se, t = statistics.bootstrap_t(samples)
+    assert se == pytest.approx(stats.sem(samples, axis=0))
+    for weights, ours in zip(statistics._weights(7)[:200], t, strict=False):
+        resample = np.repeat(samples, np.rint(7 * weights).astype(int), axis=0)
+        error = np.maximum(stats.sem(resample, axis=0), se / 5)  # which a resample without spread has
+        assert ours == pytest.approx((resample.mean(axis=0) - mean) / error)
+
+
 def test_studentised_intervals_of_normal_samples_are_students():
     samples = RNG.normal(5, 2, size=(50, 40))
     low, high = studentised_interval(samples, 0.025)
@@ -79,6 +90,113 @@ def test_a_paired_difference_is_sharper_than_its_parts():
     assert second.difference.low > 0  # although the intervals of a and b overlap
     assert second.final.low < first.final.high
     assert second.rank > first.rank
+
+
+def resampled_t(samples):
+    """(B,) the t of each bootstrap sample, drawn out one by one, and the mean and the standard error of the samples."""
+    runs, error = len(samples), stats.sem(samples)
+    drawn = np.array([np.repeat(samples, each) for each in np.rint(runs * statistics._weights(runs)).astype(int)])
+    spread = drawn.std(axis=1, ddof=1) / runs**0.5
+    return (drawn.mean(axis=1) - samples.mean()) / np.maximum(spread, error / 5), samples.mean(), error
+
+
+def test_the_factor_of_pairs_is_the_quantile_of_the_largest_t():
+    finals = np.random.default_rng(3).normal([[0.0], [1.0], [5.0]], [[1.0], [2.0], [3.0]], size=(3, 8))
+    pairs = [resampled_t(finals[a] - finals[b])[0] for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert statistics.pairwise_factor(finals) == pytest.approx(np.quantile(np.abs(pairs).max(axis=0), 0.95))
+    assert statistics.pairwise_factor(finals[:, :5]) > 0
+    assert math.isnan(statistics.pairwise_factor(finals[:, :4]))
+    assert math.isnan(statistics.pairwise_factor(finals[:1]))
+
+
+def test_own_and_shared_intervals_by_brute_force():
+    """Of three differences one is settled: the shared intervals are those of the largest and least t of the others."""
+    three = np.random.default_rng(4).exponential([1.0, 2.0, 3.0], size=(9, 3)).T - [[1.0], [0.5], [2.0]]
+    t, mean, error = (np.array(each) for each in zip(*map(resampled_t, three), strict=True))
+    asked = []
+
+    def settled(place, own):
+        asked.append((place, own))
+        return place == 1
+
+    def ends(place, least, largest):  # 250 of 10,000 lie outside on either side
+        low, high = (
+            mean[place] - np.sort(each)[rank] * error[place] for each, rank in ((largest, 9_749), (least, 250))
+        )
+        return pytest.approx((low, high))
+
+    left = t[[0, 2]]
+    for _ in range(2):  # what was resampled once is known
+        found = statistics.intervals_of(list(three), settled)
+        for place, (own, shared) in enumerate(found):
+            assert own == ends(place, t[place], t[place])
+            assert shared == ends(place, left.min(axis=0), left.max(axis=0))
+    assert asked == [(place, found[place][0]) for place in (0, 1, 2)] * 2
+    alone = statistics.intervals_of(list(three), lambda *_: True)  # all are settled: the first one's
+    assert alone[2][1] == ends(2, t[0], t[0])
+
+
+def test_no_more_is_remembered_than_memory_is_meant_to_hold(monkeypatch):
+    monkeypatch.setattr(statistics, "MOST_KNOWN", 2)
+    monkeypatch.setattr(statistics, "_KNOWN", {})
+    samples = [np.arange(6.0) ** power for power in (1, 2, 3)]
+    statistics.intervals_of(samples, lambda *_: False)
+    assert list(statistics._KNOWN) == [each.tobytes() for each in samples[1:]]
+
+
+def test_a_mean_has_an_interval_from_five_samples_on():
+    samples = np.array([3.0, 1, 4, 1, 5])
+    assert statistics.mean_interval(samples)[1:] == (
+        statistics.estimate(samples).low,
+        statistics.estimate(samples).high,
+    )
+    few = statistics.mean_interval(samples[:4])
+    assert few.value == 2.25
+    assert np.isnan(few[1:]).all()
+
+
+def test_at_most_five_names_are_said():
+    assert statistics.may_be_as_good(list("a")) == "a may be as good"
+    assert statistics.may_be_as_good(list("abcde")) == "a, b, c, d and e may be as good"
+    assert statistics.may_be_as_good(list("abcdefg")) == "a, b, c, d, e and 2 more may be as good"
+
+
+def test_figures_as_text():
+    assert Interval(0.125, 0.05, 0.5).as_share() == "12.5 % (5.0 to 50.0 %)"
+    assert Interval(100.0, 99.94, 1234.5).as_number() == "100 (99.9 to 1,234)"
+    assert Interval(math.nan, 0, 1).as_number() == Interval(math.nan, 0, 1).as_share() == "–"
+    said = {"2.5 ± 0.6": [1, 2, 3, 4], "120 ± 12": [100, 120, 140], "101 ± 0.6": [100, 101, 102], "5 ± 0": [5]}
+    said |= {"1,000 ± 0.0": [1_000], "10 ± 1.0": [9, 11], "0 ± 0": [0, 0]}
+    assert {statistics.mean_se(np.array(each, dtype=float)): each for each in said.values()} == said
+
+
+def test_a_summary_compares_all_with_the_reference_and_few_runs_have_no_interval():
+    finals = {"a": np.array([5.0, 6, 7, 8, 9]), "b": np.array([1.0, 6, 2, 9, 3])}
+    b, a = statistics.summarise(finals, "a")
+    assert (b.label, b.rank, b.improvement.mean) == ("b", 1.3, 0.7)  # less in three runs of five, equal in one
+    assert b.difference.mean == pytest.approx(-2.8)
+    assert a.final.low < 7 < a.final.high
+    few = statistics.summarise({label: each[:4] for label, each in finals.items()}, "a")
+    assert np.isnan([(row.final.low, row.final.high) for row in few]).all()
+    alone, _ = statistics.summarise({"a": np.ones(1), "b": np.full(1, 3.0)}, "b")
+    assert math.isnan(alone.difference.sd)
+
+
+def test_runs_that_always_end_alike_are_worth_all_their_trials():
+    """One of two in each of 10 runs: no variance over the runs, so 20 trials, less for the 9 degrees of freedom."""
+    size = 20 * (stats.t.ppf(0.975, 19) / stats.t.ppf(0.975, 9)) ** 2
+    low, high = stats.beta.ppf([0.025, 0.975], [size / 2, size / 2 + 1], [size / 2 + 1, size / 2])
+    assert share_of(np.ones(10), np.full(10, 2.0)) == pytest.approx((0.5, low, high))
+    assert np.isnan(share_of(np.zeros(3), np.zeros(3))).all()
+    assert np.isnan(mean_of(np.zeros(3), np.zeros(3))).all()
+    assert mean_of(np.array([4.0, 6.0]), np.array([2.0, 3.0]))[0] == 2
+    assert np.isnan(mean_of(np.array([4.0, 6.0]), np.array([2.0, 3.0]))[1:]).all()
+
+
+@pytest.mark.parametrize("tail", [0.0, -0.1, 0.51])
+def test_a_tail_that_is_none_is_refused(tail):
+    with pytest.raises(ValueError, match=r"tail must be above 0 and at most 0\.5"):
+        t_quantile(tail, 9)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 30, 199, 10**6])

@@ -85,7 +85,7 @@ class RankedAgent(NamedTuple):
 
 @style.styled()
 def ranks_figure(ranked: Sequence[RankedAgent], groups: Sequence[tuple[int, int]], title: str) -> Figure:
-    """Mean ranks with intervals, the best on top; a bar on the right joins agents whose ranks are not distinguishable.
+    """Mean ranks with intervals, the best on top; a bar on the right joins agents that are not told apart.
 
     Args:
         ranked: the agents, the best first.
@@ -111,7 +111,10 @@ def ranks_figure(ranked: Sequence[RankedAgent], groups: Sequence[tuple[int, int]
     axes.grid(axis="x")
     style.name_rows(axes, labels)
     return sheet.settle(
-        ["Agents beside the same bar are not distinguishable: the interval of the difference of their ranks holds 0."]
+        [
+            "Agents beside the same bar are not told apart: the interval of the difference of their mean ranks, which "
+            "holds for all pairs of agents together, contains 0."
+        ]
     )
 
 

@@ -24,6 +24,7 @@ MARK = 13 / 72  # inches from the text of one mark to the next
 POINTS = 250  # of a curve: more would be closer than two pixels
 ZOOM = 3.0  # where the worst has this many times the regret of the best, a second panel shows the better half
 WIDE = 3.0  # an axis is logarithmic if its largest value is this many times the least
+NARROW = 8.0  # inches; panels of a narrower figure do not stand side by side
 MANY, BEST = 10, 8  # of more agents than MANY, only the curves of the BEST have names
 REGRET = "cumulative regret (mean ± sd)"
 
@@ -135,6 +136,7 @@ def _draw_curves(
     title: str,
     top: float = np.inf,
     reach: float = 1.0,
+    log: bool = False,
 ) -> None:
     """Draw curves up to a regret, or up to their bands times ``reach``; those that end in the panel have names."""
     highest = max(
@@ -145,6 +147,11 @@ def _draw_curves(
     style.shade_phases(axes, changes, horizon)
     axes.set(xlim=(0, horizon), ylim=(0, min(top, reach * highest)), xlabel="round", ylabel=REGRET)
     axes.set_title("the better half, closer" if top < np.inf else title)
+    if log:  # from the least regret after a hundredth of the rounds on, before which it is a matter of luck
+        starts = [runs.regret.mean(axis=0)[runs.rounds >= horizon / 100].min() for runs in curves.values()]
+        lowest = max(min(starts), reach * highest / 1e4)
+        axes.set(yscale="log", ylim=(lowest, reach * highest))
+        style.number_log(axes.yaxis, (1, 2, 5) if highest < 100 * lowest else (1,))
 
 
 def _draw_curve(axes: Axes, name: str, runs: Runs, top: float = np.inf, **look: Any) -> float:
@@ -271,16 +278,23 @@ class PlannedPanel(NamedTuple):
 
 
 @style.styled()
-def compare_figure(worlds: Sequence[WorldCurves]) -> Figure:
-    """Curves of every agent, in the same colour on every world, and sweeps beside them."""
+def compare_figure(worlds: Sequence[WorldCurves], width: float | None = None, log: bool = False) -> Figure:
+    """Curves of every agent, in the same colour on every world, and sweeps beside them.
+
+    Args:
+        worlds: what to draw.
+        width: of the figure in inches; below 8, panels stand below each other.
+        log: whether curves have a logarithmic axis of regret.
+    """
     order = dict.fromkeys(each.style_of(label) for each in worlds for label in each.curves)
-    panels = [_panels(each, list(order)) for each in worlds]
+    panels = [_panels(each, list(order), log) for each in worlds]
     if all(len(some) == 1 for some in panels):  # worlds share rows unless one of them needs several panels
         panels = [[panel for some in panels for panel in some]]
-    rows = [some[at : at + 2] for some in panels for at in range(0, len(some), 2)]
+    most = 1 if width is not None and width < NARROW else 2
+    rows = [some[at : at + most] for some in panels for at in range(0, len(some), most)]
     columns = max(map(len, rows))
     heights = [max(panel.height for panel in row) for row in rows]
-    sheet = style.Sheet(7.2 if columns == 1 else 11.6, heights, [columns] * len(rows))
+    sheet = style.Sheet(width or (7.2 if columns == 1 else 11.6), heights, [columns] * len(rows))
     for row, places in zip(rows, sheet.rows, strict=True):
         for panel, axes in zip(row, places, strict=False):
             panel.draw(axes)
@@ -289,31 +303,32 @@ def compare_figure(worlds: Sequence[WorldCurves]) -> Figure:
     return sheet.settle()
 
 
-def _panels(each: WorldCurves, order: Sequence[str]) -> list[PlannedPanel]:
+def _panels(each: WorldCurves, order: Sequence[str], log: bool) -> list[PlannedPanel]:
     """The panels of a world: curves, closer ones or final regrets if needed, and sweeps."""
     panels, tall = [], max(HEIGHT, style.STEP * len(each.curves))
     if len(each.curves) > MANY:
         ranked = sorted(each.curves, key=lambda label: float(each.curves[label].final.mean()))
-        panels += [PlannedPanel(HEIGHT, partial(_draw_best, each, ranked))]
+        panels += [PlannedPanel(HEIGHT, partial(_draw_best, each, ranked, log))]
         panels += [PlannedPanel(max(HEIGHT, ROW * len(ranked)), partial(_draw_all, each, ranked))]
     elif each.curves:
         places = [order.index(each.style_of(label)) for label in each.curves]
         draw = partial(_draw_curves, curves=each.curves, places=places, changes=each.changes, title=each.world)
-        panels += [PlannedPanel(tall, partial(draw, top=top)) for top in _panel_tops(each.curves)]
+        tops = [np.inf] if log else _panel_tops(each.curves)
+        panels += [PlannedPanel(tall, partial(draw, top=top, log=log)) for top in tops]
     for some in by_parameter(each.swept):
         draw = partial(_draw_sweep, swept=some, title=f"{each.world}: {some[0].parameter}")
         panels += [PlannedPanel(_sweep_height(some), draw)]
     return panels
 
 
-def _draw_best(each: WorldCurves, ranked: Sequence[str], axes: Axes) -> None:
+def _draw_best(each: WorldCurves, ranked: Sequence[str], log: bool, axes: Axes) -> None:
     """The curves of the best with their names, over those of all others in grey, as far as they fit in."""
     for label in ranked[BEST:]:
         runs = each.curves[label]
         axes.plot(runs.rounds, runs.regret.mean(axis=0), color=style.FAINT, linewidth=0.7, zorder=1)
     best = {label: each.curves[label] for label in ranked[:BEST]}
     title = f"{each.world}: the best {BEST} of {len(ranked)}"
-    _draw_curves(axes, best, range(BEST), each.changes, title, reach=1.6)
+    _draw_curves(axes, best, range(BEST), each.changes, title, reach=1.6, log=log)
 
 
 def _draw_all(each: WorldCurves, ranked: Sequence[str], axes: Axes) -> None:
@@ -345,7 +360,10 @@ def survey_figure(agents: Sequence[SurveyedAgent], title: str) -> Figure:
     for each, text in zip(ordered, axes.get_yticklabels(), strict=True):
         text.set(color=style.VERMILION if each.marked else style.INK)
     return sheet.settle(
-        ["Filled: tuned from the true facts about the world. Hollow: told T and K alone. Red: the paper's own."]
+        [
+            "Filled: tuned from the true facts about the world. Hollow: told T, K and the law of rewards alone. "
+            "Red: the paper's own."
+        ]
     )
 
 

@@ -296,14 +296,16 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 
 
 def save_as(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG or SVG, whichever the file's name ends in."""
+    """Write a figure as PNG, SVG or PDF, whichever the file's name ends in."""
     kind, content = path.suffix.lower(), io.BytesIO()
-    if kind not in (".png", ".svg"):
-        raise ValueError(f"a figure is written as .png or .svg, got {str(path)!r}; choose another name for the file")
+    if kind not in (".png", ".svg", ".pdf"):
+        raise ValueError(
+            f"a figure is written as .png, .svg or .pdf, got {str(path)!r}; choose another name for the file"
+        )
     with styled():
         if kind == ".png":
             figure.savefig(content, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 3})
         else:
-            figure.savefig(content, format="svg", metadata={"Date": None})
+            figure.savefig(content, format=kind[1:], metadata={"Date" if kind == ".svg" else "CreationDate": None})
     drawn = content.getvalue()
-    write_atomically(path, drawn if kind == ".png" else without_controls(drawn.decode()).encode())
+    write_atomically(path, without_controls(drawn.decode()).encode() if kind == ".svg" else drawn)

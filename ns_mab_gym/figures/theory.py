@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from ..means import Floats, as_means
 from ..theory.sets import learnable_set, phases, pseudophases
 from ..theory.text_tables import signed
-from ..theory.theorems import bounds
+from ..theory.theorems import BERNOULLI, bounds
 from ..theory.windows import RegretCurve, recommend_window, regret_curve, window_grid
 from . import style
 from .worlds import RIBBON, draw_world
@@ -36,6 +36,7 @@ def diagnosis_figure(
     *,
     windows: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
+    subgaussian: float = BERNOULLI,
 ) -> Figure:
     """A world in one picture: its means, the learnable rounds of some windows, a bound and a heuristic over the window.
 
@@ -45,16 +46,17 @@ def diagnosis_figure(
         windows: the windows whose learnable rounds are shaded; None for a quarter of the recommended window,
             itself, and four times it.
         names: the arms' names; None for "arm 1", "arm 2", …
+        subgaussian: λ of the rewards; ½ for Bernoulli.
     """
     matrix = as_means(means)
-    curve = regret_curve(matrix, window_grid(len(matrix)), agent)
-    recommended = recommend_window(matrix, agent).window
+    curve = regret_curve(matrix, window_grid(len(matrix)), agent, subgaussian=subgaussian)
+    recommended = recommend_window(matrix, agent, subgaussian=subgaussian).window
     chosen = windows or sorted({max(1, recommended // 4), recommended, min(4 * recommended, len(matrix))})
     sheet = style.Sheet(10.4, [RIBBON, 2.6, 0.3 * len(chosen), 3.0], [1, 1, 1, 2])
     [ribbon], [top], [strips], [left, right] = sheet.rows
     draw_world(ribbon, top, matrix, names)
     _draw_learnable(strips, matrix, chosen)
-    _draw_theorem(left, matrix, curve.windows, agent)
+    _draw_theorem(left, matrix, curve.windows, agent, subgaussian)
     _draw_heuristic(right, curve, recommended, agent)
     ribbon.set_title(f"Means of the {matrix.shape[1]} arms")
     top.set_ylabel("mean reward")
@@ -81,13 +83,13 @@ def _draw_learnable(axes: Axes, matrix: Floats, windows: Sequence[int]) -> None:
         style.write_beside(axes, row + 0.5, f"{mask.mean():.0%}")
 
 
-def _draw_theorem(axes: Axes, matrix: Floats, windows: Sequence[int], agent: str) -> None:
+def _draw_theorem(axes: Axes, matrix: Floats, windows: Sequence[int], agent: str, subgaussian: float) -> None:
     """The terms of Theorem 1 or 2 over the window."""
-    terms = bounds(matrix, windows, agent)
+    terms = bounds(matrix, windows, agent, subgaussian=subgaussian)
     _log_axes(axes, windows, 1, 100 * len(matrix))
     axes.axhspan(len(matrix), 100 * len(matrix), color=style.BAND, zorder=0, linewidth=0)
-    axes.text(0.98, 0.97, "above T: says nothing", transform=axes.transAxes, color=style.MUTED, fontsize=style.LABEL,
-              ha="right", va="top")  # fmt: skip
+    axes.text(0.98, 0.97, "above T: true of every agent", transform=axes.transAxes, color=style.MUTED,
+              fontsize=style.LABEL, ha="right", va="top")  # fmt: skip
     axes.set(title=f"Theorem {terms[0].theorem}: pulls of a worse arm", xlabel=SHAPE, ylabel="pulls")
     _draw_curve(axes, windows, "total", [each.total for each in terms], **TOTAL)
     _draw_curve(axes, windows, "(A) unlearnable", [each.unlearnable for each in terms], color=style.VERMILION)
@@ -141,7 +143,8 @@ def _draw_pulls(axes: Axes, matrix: Floats, measured: Measured) -> None:
     axes.annotate("T", (0.01, len(matrix)), xycoords=("axes fraction", "data"), color=style.MUTED, va="bottom")
     widest = float(matrix.max() - matrix.min())
     thresholds = [0.0, *(widest * np.geomspace(0.005, 0.9, 25))]  # on the margin: rounds below one are unlearnable too
-    terms = [bounds(matrix, windows, measured.agent, delta=delta or None) for delta in thresholds]
+    agent, scale = measured.agent, measured.subgaussian
+    terms = [bounds(matrix, windows, agent, delta=delta or None, subgaussian=scale) for delta in thresholds]
     totals = np.array([[each.total for each in some] for some in terms])
     axes.set(title="Pulls while worse; every arm in grey", xlabel=SHAPES)
     axes.set_ylabel("pulls, $E[N_{i,T}]$", parse_math=True)
@@ -155,7 +158,7 @@ def _draw_measured_regret(axes: Axes, matrix: Floats, comparison: WindowComparis
     measured, windows = comparison.measured, comparison.measured.windows
     mean, runs = measured.regret.mean(axis=1), measured.regret.shape[1]
     error = 2 * measured.regret.std(axis=1) / np.sqrt(max(runs - 1, 1))
-    theory = regret_curve(matrix, windows, measured.agent).total
+    theory = regret_curve(matrix, windows, measured.agent, subgaussian=measured.subgaussian).total
     positive = [value for value in (*mean, *theory) if value > 0] or [1.0]
     low, high = min(positive) / 2, max(positive) * 5
     _log_axes(axes, windows, low, high)

@@ -21,6 +21,7 @@ FEW = 12  # breakpoints that shading can show
 JUMP = 0.05  # of a mean, in one round
 SHADED = 30  # stretches; more of them are told by the ribbon alone
 POINTS = 2_000  # of a line: two for each pixel, so that peaks stay as high as they are
+LOW = 0.5  # means that all lie below it, such as click rates, have an axis that ends at the largest
 DIRECT = 12  # arms that are labelled at their lines
 RIBBON, ALARMS = 0.18, 0.75  # inches: of the best arm, and of an agent's alarms
 STRIP, COUNTS = (0.06, 0.64), (0.68, 0.96)  # the parts of a row for the runs and for the histogram
@@ -56,18 +57,21 @@ def means_figure(means: Floats, title: str, names: Sequence[str] | None = None) 
 
 
 @style.styled(dpi=100)  # these pictures go into pages, where small files count
-def gallery_figure(worlds: Mapping[str, npt.ArrayLike]) -> Figure:
+def gallery_figure(
+    worlds: Mapping[str, npt.ArrayLike], names: Mapping[str, Sequence[str] | None] | None = None
+) -> Figure:
     """A panel for each world, two in a row.
 
     Args:
         worlds: (T, K) matrices of means by title.
+        names: the arms' names by the same titles, where they have names.
     """
     columns, rows = min(2, len(worlds)), math.ceil(len(worlds) / 2)
     sheet = style.Sheet(3.2 + 3.6 * columns, [RIBBON, 2.1] * rows, [columns] * 2 * rows)
     ribbons = [axes for row in sheet.rows[::2] for axes in row]
     panels = [axes for row in sheet.rows[1::2] for axes in row]
     for ribbon, axes, (title, means) in zip(ribbons, panels, worlds.items(), strict=False):
-        draw_world(ribbon, axes, as_means(means, title))
+        draw_world(ribbon, axes, as_means(means, title), (names or {}).get(title))
         ribbon.set_title(title)
     for axes in (*ribbons[len(worlds) :], *panels[len(worlds) :]):
         axes.set_axis_off()
@@ -97,7 +101,7 @@ def draw_world(ribbon: Axes, axes: Axes, means: Floats, names: Sequence[str] | N
                   zorder=1.9 if faint else 2.0, label=name if named else None)  # fmt: skip
     low, high = float(means.min()), float(means.max())
     if low >= 0 and high <= 1:
-        low, high = 0.0, 1.0
+        low, high = 0.0, high if 0 < high < LOW else 1.0
     elif low == high:
         low, high = low - max(0.5, abs(low) / 10), high + max(0.5, abs(low) / 10)
     axes.set(xlim=(0.5, len(means) + 0.5), ylim=(low - 0.02 * (high - low), high + 0.1 * (high - low)))

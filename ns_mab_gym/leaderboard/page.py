@@ -37,7 +37,8 @@ from .plan import CHANGES, SPEEDS, BoardPlan
 
 RULES = (
     "Informed: every agent is tuned by its own source's formula from the true facts of the instance that it will meet "
-    "(the number of changes, V_T, σ; br-mab reads the means themselves). Blind: the agent is told T and K alone.",
+    "(the number of changes, V_T, σ; br-mab reads the means themselves). Blind: the agent is told T, K and the "
+    "law of rewards alone, and nothing of how the means move.",
     "Run r has the same instance and the same luck for every agent, so that agents are compared in pairs. On random "
     "worlds every run has an instance of its own, and informed agents are tuned anew for each.",
     "On a world, agents are ranked by their mean regret in round T. An agent's mean rank is the mean over the worlds "
@@ -55,8 +56,9 @@ RULES = (
     "relative to oracle-restart is shown on worlds that consist of phases alone; where means drift there is no phase "
     "to restart in, and regret is relative to the best agent only.",
     "Regret below 1 counts as 1, so that no ratio is infinite.",
-    "On worlds of a kind, an agent counts as told apart from the best if the interval of their ratio does not hold 1; "
-    "these intervals hold for all pairs of agents together with 95 %.",
+    "Two agents are told apart if the 95 % interval of the difference of their mean ranks, or on worlds of one kind "
+    "that of the ratio of their regrets, leaves out equality. These intervals hold for all pairs of agents together, "
+    "so that the best may be looked for first.",
 )
 
 FLATTERED = (
@@ -74,7 +76,6 @@ FLATTERED = (
     "On random worlds the mean regret is over instances of their own, so that hard instances weigh more than easy "
     "ones.",
     "The best agent of a topic is chosen by the same runs that show its regret, which flatters it a little.",
-    "Bars that join agents are not corrected for the number of pairs: some agents are told apart by chance.",
 )
 
 
@@ -157,6 +158,10 @@ class BoardPage:
             "warning": self.warning,
             "general": self.findings.general,
             "topics": self.findings.advice,
+            "leaders": leaders_table(
+                {advice.topic: advice.shares for advice in self.findings.advice},
+                [each.division.name for each in standings],
+            ),
             "divisions": [self._division(each) for each in standings],
             "rates": self._picture("rates"),
             "worlds": [
@@ -242,7 +247,9 @@ def board_json(findings: ranks.Findings, about: Mapping[str, Any]) -> bytes:
         "other_rules": findings.orders,
         "guide": {
             "general": findings.general,
-            "topics": {advice.topic: advice.sentence for advice in findings.advice},
+            "topics": {
+                advice.topic: {"sentence": advice.sentence, "leaders": advice.shares} for advice in findings.advice
+            },
         },
     }
     return f"{json_text(content, indent=1)}\n".encode()
@@ -263,16 +270,22 @@ def snapshot_markdown(board: Mapping[str, Any]) -> str:
     """The snapshot as a page, from the content of ``leaderboard.json``."""
     about = board["about"]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    divisions, topics = board["divisions"], board["guide"]["topics"]
     parts = [
         "# Leaderboard",
+        " ".join(
+            f'<img src="{name}-ranks.png" alt="mean ranks of the {name} agents" width="49%">' for name in divisions
+        ),
+        "The agent of least regret on worlds of each kind, and its regret as a share of that of random play:",
+        _table(*leaders_table({topic: advice["leaders"] for topic, advice in topics.items()}, list(divisions))),
         f"{about['worlds']} worlds, of which {about['counting']} count for ranks. Written by `{about['command']}` on "
         f"{about['date']} with {versions}. All numbers: [leaderboard.csv](leaderboard.csv), "
         f"[leaderboard.json](leaderboard.json).",
         "## Use this when …",
-        "Every sentence is computed from the table.",
+        "Every sentence is computed from the tables.",
         _bullets(board["guide"]["general"]),
-        _bullets(f"**{topic}**: {sentence}" for topic, sentence in board["guide"]["topics"].items()),
-        *(part for name, rows in board["divisions"].items() for part in _division(board, name, rows)),
+        _bullets(f"**{topic}**: {advice['sentence']}" for topic, advice in topics.items()),
+        *(part for name, rows in divisions.items() for part in _division(board, name, rows)),
         "## Regret against the rate of change",
         "![regret against the number of changes and the speed of drift](rates.png)",
         "## Your own agent",
@@ -299,11 +312,29 @@ def _division(board: Mapping[str, Any], name: str, rows: Sequence[Mapping[str, A
         f"## {name.capitalize()}",
         _table(header, cells),
         board["stability"][name],
-        f"![mean ranks of the {name} agents]({name}-ranks.png)",
         f"![regret of the {name} agents on every world, divided by the best]({name}-heatmap.png)",
         "The first by other rules:",
         _table(("rule", f"the first {ranks.TOP}"), orders),
     ]
+
+
+def leaders_table(
+    topics: Mapping[str, Mapping[str, tuple[str, float | None]]], divisions: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """The head and the rows of the table of leaders.
+
+    >>> leaders_table({"few changes": {"blind": ("glr-ts", 0.034)}}, ["informed", "blind"])[1]
+    [['few changes', '–', 'glr-ts', '–', '3 %']]
+
+    Args:
+        topics: by kind of worlds and division, the leader and its share of the regret of random play.
+        divisions: their names, in order.
+    """
+    rows = []
+    for topic, leaders in topics.items():
+        agents, shares = zip(*(leaders.get(name, (NOTHING, None)) for name in divisions), strict=True)
+        rows.append([topic, *agents, *(NOTHING if share is None else f"{100 * share:.0f} %" for share in shares)])
+    return ["worlds", *divisions, *(f"{name}, of random play" for name in divisions)], rows
 
 
 def _bullets(lines: Iterable[str]) -> str:
@@ -338,20 +369,21 @@ class Leaderboard(StudyRun):
         began = time.perf_counter()
         study = pinned(self.plan.study())
         with nullcontext() if self.pool is None else self.pool() as pool:
-            return runner.until_whole(partial(self._done, study, pool, began))
+            return self._done(study, pool, began)
 
     def _done(self, study: Study, pool: Pool | None, began: float) -> list[str]:
         """Compute what is missing, and write everything."""
         others = [self.folder / "figures", *([self.snapshot] if self.snapshot is not None else [])]
         record = Record([self.folder, *others])
-        with Store(self.folder, CodeVersions(print)) as store:
+        with Store(self.folder, CodeVersions(print), fresh=self.fresh) as store:
             outcome = self.compute(store, pool, study)
             made_from = basis(outcome.units, store.code, (self.plan, study, self.warning, self.command))
-            if said := record.said(made_from):
-                return [*said["lines"], speed_in_words(time.perf_counter() - began, outcome), f"page: {self.page}"]
+            if not outcome.computed and (said := record.said(made_from)):
+                work = speed_in_words(time.perf_counter() - began, outcome)
+                return [*said["lines"], work, f"page: {self.page}", *said["places"]]
             self.failures = outcome.failures
             remains = remains_of(study, outcome.failures)
-            results = collect(remains.study, partial(runner.load, store), store.reject)
+            results = collect(remains.study, partial(runner.load, store, simulate=self.simulate))
             divisions, totals = ranks.divisions_of(self.plan, results)
             standings = [ranks.standings_of(each) for each in divisions]
             told = failures_in_words(outcome.failures, remains.gaps, len(outcome.units))
@@ -361,14 +393,24 @@ class Leaderboard(StudyRun):
         lines = warnings + [
             f"{each.division.name}: {', '.join(each.labels[: ranks.TOP])}" for each in standings if each.rows
         ]
+        places = []
+        for guest in (each.label for each in self.plan.contestants if each.guest):
+            for each in standings:
+                [words] = [
+                    f"place {row.place} of {len(each.rows)}, mean rank {row.rank:.1f} ({row.low:.1f} to {row.high:.1f})"
+                    for row in each.rows
+                    if row.label == guest
+                ] or ["no place: it does not play every world that counts"]
+                places.append(f"{guest}, {each.division.name}: {words}")
         if not self.failures:
-            record.keep(made_from, {"lines": lines})
+            record.keep(made_from, {"lines": lines, "places": places})
         unkept = [NO_SNAPSHOT] if self.snapshot is not None and self.failures else []
         return [
             *lines,
-            speed_in_words(time.perf_counter() - began, outcome),
+            speed_in_words(time.perf_counter() - began, outcome, again=store.rejected),
             *unkept,
             f"page: {self.page}" if standings else NO_PAGE,
+            *places,
         ]
 
     @property

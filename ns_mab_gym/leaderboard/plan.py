@@ -11,7 +11,7 @@ import numpy as np
 
 from ..agents import HOUSE
 from ..agents.core.arguments import fraction, nearest
-from ..agents.core.knowledge import Knowledge
+from ..agents.core.knowledge import LAW, Knowledge
 from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.registry import make
 from ..envs.bandit import NSBanditEnv
@@ -185,8 +185,7 @@ WORLDS = [
 
 INFORMED, UNINFORMED = "informed", "blind"
 DIVISIONS = (INFORMED, UNINFORMED)
-ALWAYS_TOLD = {"n_arms", "horizon"}
-SAME_IN_EVERY_RUN = ALWAYS_TOLD | {"subgaussian"}
+ALWAYS_TOLD = {"n_arms", "horizon", *LAW}
 
 # The form of an agent that has a place, where it is not the default, and further forms that have none.
 NAMED: dict[str, tuple[dict[str, Any], str]] = {
@@ -206,11 +205,13 @@ class Contestant:
         entry: the agent as it is when it is told what it asks for.
         reference: whether it is shown for comparison only, and belongs to no division.
         variant: whether it is a further form of an agent that has a place already.
+        guest: whether it was asked for beside those of the registry.
     """
 
     entry: AgentSpec
     reference: bool = False
     variant: bool = False
+    guest: bool = False
 
     @property
     def label(self) -> str:
@@ -241,7 +242,7 @@ def zoo_and(guests: Sequence[AgentSpec] = ()) -> list[Contestant]:
             raise ValueError(f"{guest.text!r} is a model of one number of arms; compare it with ns-mab-gym evaluate")
         if guest.blind:
             raise ValueError(f"{guest.text!r}: leave out blind; every agent plays both divisions, see --division")
-        found.append(Contestant(guest))
+        found.append(Contestant(guest, guest=True))
     return found
 
 
@@ -286,8 +287,7 @@ def _same(world: WorldSpec, entry: AgentSpec, blind: AgentSpec) -> bool:
         return True
     if "means" in read or not hasattr(agent, "parameters"):
         return False
-    lasting = read <= SAME_IN_EVERY_RUN or not _env(world).world.random
-    return bool(lasting and agent.parameters == _made(world, blind).parameters)
+    return bool(not _env(world).world.random and agent.parameters == _made(world, blind).parameters)
 
 
 class Listening(Knowledge):

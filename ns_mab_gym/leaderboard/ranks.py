@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..means import Floats
-from ..statistics import LEVEL, RESAMPLES, SEED, bootstrap_means, ranks_of
+from ..statistics import LEVEL, RESAMPLES, SEED, bootstrap_means, may_be_as_good, ranks_of
 from ..studies.results import Results, StudyTotals
 from .plan import DIVISIONS, INFORMED, PAPER, UNINFORMED, BoardPlan, BoardWorld
 
@@ -236,11 +236,30 @@ def standings_of(division: Division) -> DivisionStandings:
                 worst_on=division.worlds[division.counting[int(to_best.argmax())]].label,
             )
         )
-    alike = np.empty((len(order), len(order)), np.bool_)
-    for number, each in enumerate(samples[order]):
-        low, high = np.quantile(samples[order] - each, [0.025, 0.975], axis=1)
-        alike[number] = (low <= 0) & (high >= 0)
-    return DivisionStandings(division, rows, alike | alike.T, [half.mean_ranks[order] for half in division.halves])
+    alike = np.abs(means[order] - means[order][:, None]) <= reaches(samples[order].T)
+    return DivisionStandings(division, rows, alike, [half.mean_ranks[order] for half in division.halves])
+
+
+TINY = 1e-12  # the spread of differences that are always the same, but for rounding
+
+
+def reaches(samples: Floats) -> Floats:
+    """(A, A) how far the difference of two columns may be off, for all pairs together with 95 %.
+
+    It is the quantile of the largest |t| of all pairs, times the standard deviation of each, so that it is right
+    whoever turns out to be the best of thirty.
+
+    Args:
+        samples: (B, A) bootstrap samples.
+    """
+    covariance = np.atleast_2d(np.cov(samples.T))
+    variances = np.diagonal(covariance)
+    spreads = np.sqrt(np.maximum(variances[:, None] + variances - 2 * covariance, 0))
+    off, largest = samples - samples.mean(axis=0), np.zeros(len(samples))
+    for number, spread in enumerate(spreads):
+        apart = np.abs(off - off[:, [number]])
+        np.maximum(largest, (apart / np.where(spread > TINY, spread, np.inf)).max(axis=1), out=largest)
+    return np.asarray(float(np.quantile(largest, LEVEL)) * spreads)
 
 
 def family_weights(families: Sequence[str]) -> Floats:
@@ -272,8 +291,6 @@ def resampled_weights(families: Sequence[str], samples: int = SAMPLES) -> Floats
 
 
 CHANCE = "random"
-MANY = 6  # names of agents that are written out
-TINY = 1e-12  # the spread of differences that are always the same, but for rounding
 
 
 @dataclass(frozen=True)
@@ -282,7 +299,7 @@ class Leader:
 
     Attributes:
         label: the agent's.
-        alike: agents whose regret is not distinguishable from its, the least first.
+        alike: agents that are not told apart from it, the least regret first.
         to_oracle: its regret divided by oracle-restart's; NaN where that means nothing on some of the worlds.
         to_chance: its regret divided by that of random play; NaN if that was not played.
     """
@@ -299,18 +316,14 @@ class Leader:
         }
         known = ", ".join(words for words, ratio in against.items() if not np.isnan(ratio))
         best = f"{self.label} ({known})" if known else self.label
-        if not self.alike:
-            return f"{best}; these runs tell all others apart from it"
-        more = f" and {len(self.alike) - MANY} more" if len(self.alike) > MANY else ""
-        return f"{best}, or what these runs cannot tell apart from it: {', '.join(self.alike[:MANY])}{more}"
+        return f"{best}; {may_be_as_good(self.alike)}" if self.alike else f"{best}, ahead of all others beyond luck"
 
 
 def leader_on(division: Division, worlds: Sequence[BoardWorld]) -> Leader | None:
     """The agent with the least geometric mean of regret on some worlds; None if nobody plays all of them.
 
-    Another agent is not distinguishable from it if the interval of the logarithm of their ratio holds 0. Runs are
-    resampled in pairs, and so are the worlds if there are several. The intervals hold for all pairs of agents together
-    with 95 % (from the largest |t|), so that they are right whoever turns out to be the best of thirty.
+    Another agent is not told apart from it if the interval of the logarithm of their ratio holds 0. Runs are
+    resampled in pairs, and so are the worlds if there are several. The intervals are those of :func:`reaches`.
     """
     labels = division.playing(worlds)
     if not labels:
@@ -318,16 +331,7 @@ def leader_on(division: Division, worlds: Sequence[BoardWorld]) -> Leader | None
     logs = np.log(division.means(labels, worlds)).mean(axis=1)
     order = np.argsort(logs, kind="stable")
     best = int(order[0])
-    samples = _log_means(division, labels, worlds)
-    # (A, A) the standard deviations of the differences of the agents' samples
-    covariance = np.atleast_2d(np.cov(samples.T))
-    variances = np.diagonal(covariance)
-    spreads = np.sqrt(np.maximum(variances[:, None] + variances - 2 * covariance, 0))
-    off, largest = samples - samples.mean(axis=0), np.zeros(len(samples))
-    for number, spread in enumerate(spreads):
-        apart = np.abs(off - off[:, [number]])
-        np.maximum(largest, (apart / np.where(spread > TINY, spread, np.inf)).max(axis=1), out=largest)
-    reach = float(np.quantile(largest, LEVEL)) * spreads[best]
+    reach = reaches(_log_means(division, labels, worlds))[best]
     alike = tuple(labels[number] for number in order[1:] if logs[number] - logs[best] <= reach[number])
     columns = [list(division.worlds).index(world) for world in worlds]
     to_oracle = division.to_oracle[division.labels.index(labels[best]), columns]
@@ -347,7 +351,6 @@ def _log_means(division: Division, labels: Sequence[str], worlds: Sequence[Board
 
 
 KNOWING = {INFORMED: "If you can tell an agent what it asks for", UNINFORMED: "If you know nothing but T and K"}
-TOLD = {INFORMED: "Told what it asks for,", UNINFORMED: "Told T and K alone,"}
 
 
 @dataclass(frozen=True)
@@ -365,12 +368,20 @@ class TopicAdvice:
     leaders: dict[str, Leader]
 
     @property
+    def shares(self) -> dict[str, tuple[str, float | None]]:
+        """Of each division the best agent and its share of the regret of random play; None if that was not played."""
+        return {
+            name: (each.label, None if np.isnan(each.to_chance) else round(each.to_chance, 4))
+            for name, each in self.leaders.items()
+        }
+
+    @property
     def sentence(self) -> str:
         """The advice in words."""
         said = {name: str(leader) for name, leader in self.leaders.items()}
         if len(said) == 2 and len(set(said.values())) == 1:
-            return f"Told the facts of the world or not, use {said[INFORMED]}."
-        return " ".join(f"{TOLD[name]} use {words}." for name, words in said.items())
+            return f"Informed or blind: {said[INFORMED]}."
+        return " ".join(f"{name.capitalize()}: {words}." for name, words in said.items())
 
 
 def advice_on_topics(divisions: Sequence[Division]) -> list[TopicAdvice]:
@@ -394,11 +405,11 @@ def general_advice(standings: Sequence[DivisionStandings]) -> list[str]:
         worlds = len(each.division.counting)
         first, safest = each.rows[0], min(each.rows, key=lambda row: row.worst)
         alike = [row.label for row, same in zip(each.rows, each.alike[0], strict=True) if same][1:]
-        rivals = f"over these families of worlds {', '.join(alike)} cannot" if alike else "all others can"
+        rivals = f"on other worlds of these kinds {may_be_as_good(alike)}" if alike else "all others are told apart"
         found += [
             f"{KNOWING[name]}, use {first.label}: it has the best mean rank of {len(each.rows)} agents "
             f"({first.rank:.1f}, interval {first.low:.1f} to {first.high:.1f}), was best on {first.best_on} of "
-            f"{worlds} worlds and {_reach(first, worlds)}; {rivals} be told apart from it.",
+            f"{worlds} worlds and {_reach(first, worlds)}; {rivals}.",
             f"The safest {name} agent is {safest.label} (place {safest.place}): "
             f"it {_reach(safest, worlds)}, the least of all these worst cases.",
         ]

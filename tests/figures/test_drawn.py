@@ -185,6 +185,14 @@ def test_a_gallery_shows_every_world_in_a_panel_of_its_own():
     assert panels[1].get_ylim()[1] > 4.5  # means beyond 1 are on the axis
 
 
+def test_click_rates_fill_their_panel_and_arms_have_their_names_there():
+    rates = np.repeat([[0.03, 0.01], [0.01, 0.02]], 50, axis=0)
+    figure = gallery_figure({"clicks": rates, "plain": TURNED}, {"clicks": ["red", "green"]})
+    panels = [axes for axes in figure.axes if axes.axison and not axes.images]
+    assert panels[0].get_ylim() == pytest.approx((-0.02 * 0.03, 1.1 * 0.03))
+    assert [{"red", "green"} <= set(texts(axes)) for axes in panels] == [True, False]
+
+
 def test_the_papers_worlds_have_titles():
     assert list(PAPER) == [f"NSBandit-{name}-v0" for name in ("Abrupt", "GeneralAbrupt", "Smooth", "SmoothFast")]
     assert len(set(PAPER.values())) == 4

@@ -49,7 +49,7 @@ def compared(means, windows, runs=3):
     """What a measurement would hand over: regret of every window, pulls of every arm, the windows to be marked."""
     regret = np.random.default_rng(0).uniform(1, 2, (len(windows), runs)) * np.sqrt(windows)[:, None]
     pulls = np.tile(np.arange(means.shape[1]), (len(windows), 1)) / 2.0
-    played = SimpleNamespace(agent="beta-swts", windows=windows, regret=regret, pulls=pulls)
+    played = SimpleNamespace(agent="beta-swts", windows=windows, regret=regret, pulls=pulls, subgaussian=0.5)
     recommended = Recommendation(windows[-1], "the longest")
     return SimpleNamespace(measured=played, best=windows[0], recommended=recommended, loss=0.25)
 

@@ -38,7 +38,7 @@ def test_a_png_holds_the_pixels_that_were_drawn_whatever_was_saved_before(figure
 
 @pytest.mark.parametrize("name", ["figure.jpg", "figure"])
 def test_other_kinds_of_files_are_refused(figure, tmp_path, name):
-    with pytest.raises(ValueError, match=rf"written as \.png or \.svg, got .*{name}"):
+    with pytest.raises(ValueError, match=rf"written as \.png, \.svg or \.pdf, got .*{name}"):
         save_as(figure, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

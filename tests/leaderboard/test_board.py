@@ -155,6 +155,9 @@ def test_stopped_it_goes_on_and_an_agent_adds_its_rows(tmp_path, engine, undrawn
     said = capsys.readouterr().out
     assert f"0 of {total} units computed" in said
     assert f"2 of {total + 2} units computed" in said
+    last = said.splitlines()[-2:]  # it plays at random, and is told the same in both divisions
+    for line, division in zip(last, ("informed", "blind"), strict=True):
+        assert re.fullmatch(rf"deaf, {division}: place \d+ of \d+, mean rank [\d.]+ \([\d.]+ to [\d.]+\)", line), line
     assert "deaf" in (tmp_path / "out" / "leaderboard.html").read_text()
 
 
@@ -162,7 +165,12 @@ def test_the_page_holds_everything_and_escapes_names(tmp_path, engine, strangers
     asked = ["--agents", "deaf:note=<script>", "--worlds", "4 changes", "16 changes", "Gaussian, 4 changes"]
     assert studies.leaderboard(["--quick", "--out", str(tmp_path), *asked], simulate=engine) == 0
     page = (tmp_path / "leaderboard.html").read_text()
-    assert re.findall(r'<h2 id="(\w+)"', page) == ["guide", "informed", "blind", "rates", "rules", "worlds", "settings"]
+    assert re.findall(r'<h2 id="(\w+)"', page) == [
+        "leaders", "guide", "informed", "blind", "rates", "rules", "worlds", "settings",
+    ]  # fmt: skip
+    # The picture of ranks comes first, then one table, then the sentences.
+    parts = ["mean ranks of the informed agents", "Which agent on which worlds", "Use this when"]
+    assert sorted(parts, key=page.index) == parts
     assert page.count("data:image/svg+xml;base64,") == 5
     assert {path.name for path in (tmp_path / "figures").glob("*.png")} == {
         "informed-heatmap.png", "informed-ranks.png", "blind-heatmap.png", "blind-ranks.png", "rates.png",
@@ -200,7 +208,7 @@ def test_the_snapshot_is_of_this_zoo_and_its_page_of_its_numbers():
     assert (SNAPSHOT / "README.md").read_text(encoding="utf-8") == snapshot_markdown(written)
     for rows in written["divisions"].values():
         assert {row["label"] for row in rows} == {each.label for each in ZOO if each.competes}
-    for picture in re.findall(r"\]\(([\w-]+\.\w+)\)", snapshot_markdown(written)):
+    for picture in re.findall(r"(?:\]\(|src=\")([\w-]+\.\w+)[)\"]", snapshot_markdown(written)):
         assert (SNAPSHOT / picture).is_file(), picture
 
 

@@ -184,8 +184,9 @@ def test_sentences_follow_the_table():
     before = findings_of([standings_of(table({"x": [10, 10], "y": [20, 20]}, worlds))])
     after = findings_of([standings_of(table({"x": [20, 10], "y": [10, 60]}, worlds))])
     assert [each.topic for each in before.advice] == ["few changes", "slow drift"]
-    assert "use x (1% of the regret of random play); these runs tell all others apart" in before.advice[0].sentence
-    assert "use y (1%" in after.advice[0].sentence
+    said = "Informed: x (1% of the regret of random play), ahead of all others beyond luck."
+    assert before.advice[0].sentence == said
+    assert "Informed: y (1%" in after.advice[0].sentence
     assert before.advice[1].sentence == after.advice[1].sentence
     assert (
         "use x: it has the best mean rank of 2 agents (1.0, interval 1.0 to 1.0), was best on 2 of 2"
