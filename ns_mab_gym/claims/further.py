@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count, groupby, takewhile
+from itertools import count, takewhile
 
 from ..means import Floats
-from ..runs import Runs
+from ..runs import Runs, joined
 from ..specs import AgentSpec, WorldSpec
-from ..studies.results import UNFIT, KeptRuns, Labelled, Results, joined_from, unlike
-from ..studies.runner import Outcome, load
+from ..studies.results import KeptRuns, Labelled, Results
+from ..studies.runner import Outcome
 from ..studies.store import Store
 from ..studies.study import BLOCK, Experiment, Study, Unit, blocks_of
 from .judging import Claim, Evidence, Judged, Judgement, Verdict, judge, judgement_of
@@ -25,8 +25,9 @@ class Trial:
         study: the study.
         store: where its runs are.
         claims: the claims, by the label of the world.
-        further_runs: how many runs there should be of the agents whose runs leave a claim open.
+        further_runs: how many runs there should be of the agents whose runs leave a claim undecided.
         compute: computes the units of a study that are missing.
+        load: loads the runs of a unit.
         further: the further runs that were computed, as a study.
     """
 
@@ -35,6 +36,7 @@ class Trial:
     claims: Mapping[str, Sequence[Claim]]
     further_runs: int
     compute: Callable[[Study], Outcome]
+    load: Callable[[Unit], Runs]
     further: Study = field(init=False)
 
     def verdicts(
@@ -78,7 +80,7 @@ class Trial:
         ]
 
     def _stored_beyond(self, known: Collection[Unit]) -> list[Unit]:
-        """The units beyond the study's own that are stored without a gap and fit these; others are dropped.
+        """The units beyond the study's own that are stored without a gap and whole; others are dropped.
 
         There are none of an agent whose own runs are no whole blocks: further runs do not contain its last block.
 
@@ -88,17 +90,7 @@ class Trial:
         ends = dict.fromkeys(blocks_of(*each)[-1] for each in self._pairs() if each[0].runs % BLOCK == 0)
         beyond = ((Unit(last.series, run, BLOCK) for run in count(last.first_run + BLOCK, BLOCK)) for last in ends)
         stored = dict.fromkeys(unit for units in beyond for unit in takewhile(self.store.has, units))
-        found = []
-        for series, units in groupby((unit for unit in stored if unit not in known), key=lambda unit: unit.series):
-            own = self.store.load(first := Unit(series, 0, BLOCK))
-            for unit in units:
-                if own is None or (block := self.store.load(unit)) is None:
-                    continue
-                if unlike({first: own, unit: block}):
-                    self.store.reject(unit, UNFIT)
-                else:
-                    found.append(unit)
-        return found
+        return [unit for unit in stored if unit not in known and self.store.load(unit) is not None]
 
     def _judged_again(
         self, judged: Sequence[Judged], evidence: Mapping[str, Evidence], units: Collection[Unit]
@@ -119,12 +111,15 @@ class Trial:
 
         def with_runs(runs: int) -> dict[str, Evidence]:
             """The evidence with this number of runs of every agent that has as many."""
-            read = partial(joined_from, load=partial(load, self.store), reject=self.store.reject)
             labels = {
                 world: [label for label in each.curves if lengths.get((world, label), 0) >= runs]
                 for world, each in evidence.items()
             }
-            curves = KeptRuns(labels, lambda world, label: read(longer[world, label]).first(runs))
+
+            def read(world: str, label: str) -> Runs:
+                return joined([self.load(unit) for unit in longer[world, label]]).first(runs)
+
+            curves = KeptRuns(labels, read)
             found: dict[str, Evidence] = {}
             for world, each in evidence.items():
                 found[world] = replace(each, curves=curves[world], elsewhere=found, kept={})
@@ -146,7 +141,7 @@ class Trial:
 
 
 def further_study(study: Study, judged: Sequence[Judged], runs: int) -> Study:
-    """The agents whose runs leave some claim open, under some reading, on the worlds concerned, with more runs.
+    """The agents whose runs leave some claim undecided, under some reading, on the worlds concerned, with more runs.
 
     Args:
         study: the study of the first runs.

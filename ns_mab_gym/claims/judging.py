@@ -24,9 +24,12 @@ RULE = (  # for readers
     "bootstrap-t interval, and one shared with other comparisons of the sentence. Where all comparisons must be true, "
     "one is true if its own interval lies above 0, or above the margin that the test names, and false if the interval "
     "shared by all that are not true lies below it. Where one comparison is enough, it is true by the shared interval "
-    "and false by its own. Where they are counted, the interval shared by all decides. Agents whose first runs leave "
-    "some sentence undecided are played further; every sentence about such agents alone is then judged again by all "
-    "runs, the first ones included: a second look, at the same level."
+    "and false by its own. Where they are counted, the interval shared by all decides. A margin in percent of the "
+    "curves is a share of the mean of the two that are compared."
+)
+FURTHER_RULE = (  # where there are further runs
+    "Agents whose first runs leave some sentence undecided were played further; every sentence about such agents alone "
+    "is judged again by all runs, the first ones included: a second look, at the same level."
 )
 
 
@@ -35,7 +38,7 @@ class Verdict(Enum):
 
     HOLDS = "holds"
     FAILS = "does not hold"
-    UNDECIDED = "undecided at this number of runs"
+    UNDECIDED = "undecided"
     DEPENDS = "depends on the reading"
 
 
@@ -62,7 +65,7 @@ class Test:
         right_mean: the mean of the right one.
         low: the lower end of its own interval of the difference right − left.
         high: the upper end.
-        answer: whether it is true; None if it is open.
+        answer: whether it is true; None if it is undecided.
         shared: the interval that holds together for all comparisons that are not settled by their own.
     """
 
@@ -123,8 +126,8 @@ def less(
 
     Args:
         pairs: the comparisons.
-        margin: the margin as a share of left's mean, or of the scale.
-        scale: what the margin is a share of; left's mean if None.
+        margin: the margin as a share of the mean of the two, or of the scale.
+        scale: what the margin is a share of; the mean of left and right if None, so that their order does not count.
         needed: whether the claim needs "all" comparisons to be true, "any" of them, or a "number" of them.
     """
     return _tests(
@@ -156,7 +159,8 @@ def _tests(
     lefts = np.mean([pair.left_values for pair in pairs], axis=1).tolist()
     rights = np.mean([pair.right_values for pair in pairs], axis=1).tolist()
     differences = [pair.right_values - pair.left_values for pair in pairs]
-    limits = [margin * (left if scale is None else scale) for left in lefts]
+    both = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+    limits = [margin * (mean if scale is None else scale) for mean in both]
 
     def settled(place: int, own: Bounds) -> bool:
         return (needed == "all" and true(own, limits[place])) or (needed == "any" and false(own, limits[place]))
@@ -201,7 +205,7 @@ class Choice:
     Attributes:
         key: a short name.
         question: what is left open, as a question.
-        readings: the fair answers; the first is taken where a single answer is needed.
+        readings: the fair answers; the first is the headline's.
         agent: the label of the agent whose parameters the choice sets, also where it plays with other windows; empty if
             the choice is about the meaning of a sentence.
         compares: whether the values of its readings are the labels of the agents that are compared.
@@ -391,6 +395,16 @@ class Judgement:
         return next(iter(self.tests.values()))
 
     @property
+    def headline(self) -> Verdict:
+        """The verdict under the first reading of every choice."""
+        return self.finding.verdict
+
+    @property
+    def headline_reading(self) -> dict[str, str]:
+        """The reading of each choice that decides the headline, by the choice's key."""
+        return {choice.key: choice.readings[0].name for choice in self.choices}
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict, if it is the same under every reading; else that it depends."""
         verdicts = {finding.verdict for finding in self.findings.values()}
@@ -412,14 +426,16 @@ class Judgement:
         return {}
 
     @property
+    def others(self) -> str:
+        """What the other readings say beside the headline, in words; empty if there are none."""
+        if deciding := self.deciding:
+            return f"depends on {', '.join(choice.key for choice in deciding)}"
+        return "other readings agree" if len(self.findings) > 1 else ""
+
+    @property
     def words(self) -> str:
-        """The verdict in words; one that no reading refutes is told from one that some reading does."""
-        verdicts = {finding.verdict for finding in self.findings.values()}
-        if verdicts == {Verdict.HOLDS, Verdict.UNDECIDED}:
-            return "holds or undecided, depending on the reading"
-        if verdicts == {Verdict.FAILS, Verdict.UNDECIDED}:
-            return "does not hold or undecided, depending on the reading"
-        return self.verdict.value
+        """The verdict of the headline, then whether the other readings agree."""
+        return "; ".join(filter(None, (self.headline.value, self.others)))
 
     def in_words(self, readings: Readings, choice: Choice) -> str:
         """A combination as text: the reading of one choice, and of those others that are not read as in the first."""

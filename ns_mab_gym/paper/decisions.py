@@ -63,7 +63,7 @@ def _at(evidence: Evidence, round_: float) -> str:
 
 
 def against(tests: Iterable[Test]) -> tuple[Test, ...]:
-    """The tests that contradict a claim: the false ones, or the open ones if none is false."""
+    """The tests that contradict a claim: the false ones, or the undecided ones if none is false."""
     tests = list(tests)
     return tuple(t for t in tests if t.answer is False) or tuple(t for t in tests if t.answer is None)
 
@@ -98,8 +98,8 @@ def clearly_above(
         evidence: the runs and the means of a world.
         who: the label.
         others: the labels that it is compared with.
-        margin: a share of the other's regret, or of the largest regret of an axis.
-        axis: the labels whose largest regret is the height of a figure; none if the margin is a share of each curve.
+        margin: a share of the mean of the two regrets, or of the largest regret of an axis.
+        axis: the labels whose largest regret is the height of a figure; none if the margin is one of the two curves.
     """
     pairs = [pair_of(evidence, other, who, final) for other in others]
     tests = less(pairs, margin, scale=_height(evidence, axis))
@@ -159,8 +159,8 @@ def collapse(
         evidence: the runs and the means of a world.
         groups: the labels of each group.
         rounds: the rounds.
-        margin: a share of the curve, or of the largest regret of an axis.
-        axis: the labels whose largest final regret is the height of a figure; none if the margin is one of the curve.
+        margin: a share of the mean of the two curves, or of the largest regret of an axis.
+        axis: the labels whose largest final regret is the height of a figure; none if the margin is one of the curves.
     """
     pairs = [
         pair_of(evidence, left, right, regret_at(r), _at(evidence, r))
@@ -232,7 +232,7 @@ def faster_after(evidence: Evidence, labels: Sequence[str], changes: Sequence[fl
         [f"{test.left.removesuffix(' before')} at {test.where}" for test in tests if test.answer is answer]
         for answer in (True, False, None)
     )
-    others = "".join([*(f"; slower: {each}" for each in slower), *(f"; open: {each}" for each in open_)])
+    others = "".join([*(f"; slower: {each}" for each in slower), *(f"; undecided: {each}" for each in open_)])
     figures = f"{len(faster)} of {len(tests)} (algorithm, change) pairs{others}"
     return conjunction(figures, tests, f"less regret after the change than before: {'; '.join(slower)}")
 
@@ -331,7 +331,7 @@ def moderate(evidence: Evidence, who: str, among: Sequence[str], least: int) -> 
     between = min(better, worse) >= least
     extreme = min(better, worse) + open_ < least
     verdict = Verdict.HOLDS if between else Verdict.FAILS if extreme else Verdict.UNDECIDED
-    instead = f"{better} have less, {worse} have more, {open_} are open"
+    instead = f"{better} have less, {worse} have more, {open_} are undecided"
     return Finding(verdict, ranking(evidence, among), tuple(tests), instead=instead)
 
 
@@ -350,7 +350,7 @@ def same_order(evidence: Evidence, here: str, there: str, groups: Sequence[Seque
     open_ = sum(None in (one.answer, other.answer) for one, other in both)
     fits = len(reversed_) + open_ <= exceptions
     verdict = Verdict.FAILS if len(reversed_) > exceptions else Verdict.HOLDS if fits else Verdict.UNDECIDED
-    figures = f"{len(reversed_)} of {len(pairs)} pairs change their order, {open_} are open"
+    figures = f"{len(reversed_)} of {len(pairs)} pairs change their order, {open_} are undecided"
     against_it = tuple(test for pair in reversed_ for test in pair)
     return Finding(verdict, figures, tuple(t for pair in both for t in pair), against_it)
 
@@ -391,7 +391,7 @@ def all_hold(evidence: Evidence, claims: Sequence[Claim]) -> Finding:
     fails = [key for key, each in found.items() if each.verdict is Verdict.FAILS]
     tests = tuple(test for each in found.values() for test in each.tests)
     against = tuple(test for each in found.values() for test in each.exceptions)
-    return Finding(verdict, figures, tests, against, f"here these fail: {'; '.join(fails)}")
+    return Finding(verdict, figures, tests, against, f"these do not hold here: {'; '.join(fails)}")
 
 
 def _exactly(true: bool, figures: str) -> Finding:

@@ -1,4 +1,9 @@
-"""The names of the paper's worlds and algorithms, and the fair readings of what its sentences leave open."""
+"""The names of the paper's worlds and algorithms, and the fair readings of what its sentences leave open.
+
+The first reading of a choice decides the headline. It is chosen by one rule, whatever the verdict: what the paper says
+of it elsewhere, or the source or code to which it refers for it; else the plain sense of the sentence, with nothing
+added and nothing left out; else, where words leave a size open, the middle one of three.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +68,9 @@ RIVALS = Choice(
     (
         Reading(
             "not among them",
-            "the Experiments section introduces SW-KL-UCB twice and KL-UCB never, includes “an algorithm meant for "
-            "stationary bandits, i.e., TS”, and calls TS “the only algorithm considering the entire history”",
+            "the paper's own list: the Experiments section introduces SW-KL-UCB twice and KL-UCB never, includes “an "
+            "algorithm meant for stationary bandits, i.e., TS”, and calls TS “the only algorithm considering the "
+            "entire history”",
             tuple(label for label in ALL if label != KL_UCB),
         ),
         Reading(
@@ -81,7 +87,9 @@ GAMMA = Choice(
     "Which γ does γ-SWGTS play with?",
     (
         Reading(
-            "γ = 1", "the largest that the theorems allow: min{1/(4λ²), 1} with λ = ½, which fits rewards in [0, 1]"
+            "γ = 1",
+            "the paper's theorems for its own rewards: the largest that they allow, min{1/(4λ²), 1}, with λ = ½, which "
+            "fits rewards in [0, 1]",
         ),
         Reading("γ = ¼", "λ = 1: “designed for generic subgaussian rewards”; the text never sets γ"),
     ),
@@ -91,7 +99,7 @@ VARIATION = Choice(
     "V_T of Rexp3",
     "Which total variation is Rexp3 told?",
     (
-        Reading("the world's own", "the formula of the appendix with the V_T of these means"),
+        Reading("the world's own", "the formula of the paper's appendix with the V_T of these means"),
         Reading("0.001 T", f"the constant in {LINKED}"),
     ),
     agent=REXP3,
@@ -100,7 +108,10 @@ SIGMA = Choice(
     "σ of SW-KL-UCB",
     "Which σ gives SW-KL-UCB its window σ^(−4/5)?",
     (
-        Reading("as stated, else 0.001", "the smooth worlds' own σ, and in the abrupt worlds, which have none, 0.001"),
+        Reading(
+            "as stated, else 0.001",
+            "the paper's σ in the smooth worlds; of the abrupt ones it says none, and the code that it links has 0.001",
+        ),
         Reading("0.001", f"the constant in {LINKED}: a window of 252 rounds in every world"),
         Reading("as stated, else 0.0001", "in the abrupt worlds the σ of the main text: a window of 1,585 rounds"),
     ),
@@ -110,7 +121,10 @@ SER4_TUNING = Choice(
     "tuning of Ser4",
     "What are N and the factor before the threshold of Ser4?",
     (
-        Reading("N = switches + 1", "its source's optimal policy has N − 1 switches; factor 2; δ = 1/T"),
+        Reading(
+            "N = switches + 1",
+            "as in the source to which the paper refers: its optimal policy has N − 1 switches; factor 2; δ = 1/T",
+        ),
         Reading("N = switches", "“Ser4, which considers best arm switches”: N counts them"),
         Reading(
             "factor 1", "a public code has it; two Hoeffding radii give 2, as has the linked code, before another root"
@@ -123,8 +137,8 @@ SPAN = Choice(
     "after a change",
     "How long after a change is “an increased rate” looked for?",
     (
-        Reading("100 rounds", "“as soon as we change phase”", 100),
-        Reading("50 rounds", "sooner still", 50),
+        Reading("100 rounds", "“as soon as we change phase”; no number is given, and this is the middle of three", 100),
+        Reading("50 rounds", "“as soon as”, taken strictly", 50),
         Reading("1,000 rounds", "a rate that lasts: four windows of 252 rounds", 1_000),
     ),
 )
@@ -132,7 +146,7 @@ WHICH_CHANGES = Choice(
     "which changes",
     "At which changes do all algorithms speed up?",
     (
-        Reading("the first", "the sentence stands between “the first phase” and “this change”", CHANGES[:1]),
+        Reading("the first", "the paper's “this change”, after “the first phase”, is one change", CHANGES[:1]),
         Reading("every change", "“as soon as we change phase” can be said of any", CHANGES),
     ),
 )
@@ -140,8 +154,17 @@ ADDRESSED = Choice(
     "addressing a change",
     "When does an algorithm “not address this change”?",
     (
-        Reading("has not settled", "in the last third of phase 2 it still has half of the regret of random play", None),
-        Reading("lags in phase 2", "it gathers more regret than Beta-SWTS until the next change", PHASES[1]),
+        Reading(
+            "lags in phase 2",
+            "the paper's own contrast, “conversely, its sliding window counterpart Beta-SWTS”, until the next change: "
+            "it gathers more regret than Beta-SWTS",
+            PHASES[1],
+        ),
+        Reading(
+            "has not settled",
+            "a standard of ours: in the last third of phase 2 it still has half of the regret of random play",
+            None,
+        ),
         Reading("lags to the end", "it gathers more regret than Beta-SWTS from then on", (PHASES[1][0], PHASES[-1][1])),
     ),
 )
@@ -149,7 +172,7 @@ OVERALL = Choice(
     "overall",
     "What is the “performance overall”?",
     (
-        Reading("final regret", "the regret of all rounds", "final"),
+        Reading("final regret", "the paper's definition of the regret, which is of all T rounds", "final"),
         Reading("the whole curve", "the cumulative regret averaged over the horizon, as a figure shows it", "curve"),
     ),
 )
@@ -157,12 +180,12 @@ WORSENING = Choice(
     "how TS degrades",
     "Between which phases does the performance of TS degrade?",
     (
-        Reading("after against before", "phases 2 to 4, after changes, against phase 1", (((1, 1), (2, 4)),)),
         Reading(
             "from each phase to the next",
-            "“as multiple changes occur”: with each of them",
+            "the plain sense of “as multiple changes occur”: with each of them",
             (((1, 1), (2, 2)), ((2, 2), (3, 3)), ((3, 3), (4, 4))),
         ),
+        Reading("after against before", "phases 2 to 4, after changes, against phase 1", (((1, 1), (2, 4)),)),
         Reading(
             "each against the first",
             "each phase after a change is worse than the one before any",
@@ -179,7 +202,11 @@ BEGINNING = Choice(
     "start of the lead",
     "When is “the initial part of phase F2”?",
     (
-        Reading("round 18,000", "the first fifth of phase 2, which begins in round 15,000", 18_000),
+        Reading(
+            "round 18,000",
+            "the first fifth of phase 2, which begins in round 15,000: nearest to the paper's “t ≈ 12.000”",
+            18_000,
+        ),
         Reading("round 22,500", "the first half of phase 2", 22_500),
     ),
 )
@@ -187,7 +214,7 @@ MEASURE = Choice(
     "performance in a stretch",
     "What is the performance of an algorithm in a stretch of rounds?",
     (
-        Reading("cumulative regret", "the paper's figures show it", "cumulative"),
+        Reading("cumulative regret", "what the paper's figures show", "cumulative"),
         Reading("regret gathered there", "what happened before the stretch is not counted", "gathered"),
     ),
 )
@@ -195,7 +222,9 @@ DURING = Choice(
     "during a phase",
     "When is an algorithm the best “during” a phase?",
     (
-        Reading("at its end", "the regret of the whole phase", (PHASES[0][1],)),
+        Reading(
+            "at its end", "the plain sense: the regret of the phase, which is that of its last round", (PHASES[0][1],)
+        ),
         Reading("all along", "at each fifth of the phase", tuple(PHASES[0][1] * k / 5 for k in range(1, 6))),
     ),
 )
@@ -203,7 +232,12 @@ WORST = Choice(
     "among the worst",
     "Who is “among the worst performing algorithms”?",
     (
-        Reading("the worse half", "at least half of the others have less regret", "half"),
+        Reading(
+            "the worse half",
+            "at least half of the others have less regret: where the paper means the last places it writes “the worst” "
+            "without “among”",
+            "half",
+        ),
         Reading("the last three", "three are named, so they are the last three", "last"),
     ),
 )
@@ -211,7 +245,12 @@ MIDDLE = Choice(
     "moderate",
     "What is a “moderate performance”?",
     (
-        Reading("two on either side", "at least two are better, and at least two worse", 2),
+        Reading(
+            "two on either side",
+            "at least two are better, and at least two worse: more than “not the best-performing”, which the paper "
+            "says elsewhere",
+            2,
+        ),
         Reading("neither first nor last", "some algorithm is better, and some is worse", 1),
     ),
 )
@@ -219,7 +258,7 @@ SMALLER = Choice(
     "small windows",
     "Which are the “small sliding window sizes”?",
     (
-        Reading("9", "α = 0.2, as in the abrupt worlds", (0.2,)),
+        Reading("9", "the paper's own “smaller window sizes, i.e., α = 0.2” of the abrupt worlds", (0.2,)),
         Reading("9, 76", "sizes, of which there are several", (0.2, 0.4)),
     ),
 )
@@ -227,7 +266,11 @@ LARGER = Choice(
     "larger windows",
     "Which are the “larger values of the window size”?",
     (
-        Reading("660, 2,942, 5,744", "the larger three of five", (0.6, 0.5, 0.8)),
+        Reading(
+            "660, 2,942, 5,744",
+            "the larger three of five, the same three by rounds and by the paper's name α; the larger two are not",
+            (0.6, 0.5, 0.8),
+        ),
         Reading("2,942, 5,744", "the largest two", (0.5, 0.8)),
         Reading("α = 0.6, 0.8", "the largest two by the name α, which calls 2,942 rounds α = 0.5", (0.6, 0.8)),
     ),
@@ -236,8 +279,8 @@ CLOSENESS = Choice(
     "almost the same",
     "How close is “almost the same regret curve”, and how far “significantly large”?",
     (
-        Reading("10 % of the curve", "a usual margin", (0.10, "curve")),
-        Reading("25 % of the curve", "a generous one", (0.25, "curve")),
+        Reading("25 % of the curves", "no number is given; for low curves, the middle of three", (0.25, "curve")),
+        Reading("10 % of the curves", "a strict one", (0.10, "curve")),
         Reading("5 % of the figure", "what the eye sees in a figure of all ten curves", (0.05, "axis")),
     ),
 )
@@ -245,7 +288,7 @@ GROWING = Choice(
     "order of windows",
     "In which order does “the window size” increase?",
     (
-        Reading("by rounds", "9, 76, 660, 2,942, 5,744", (0.2, 0.4, 0.6, 0.5, 0.8)),
+        Reading("by rounds", "the plain sense of “size”: 9, 76, 660, 2,942, 5,744", (0.2, 0.4, 0.6, 0.5, 0.8)),
         Reading(
             "by the name α", "0.2, 0.4, 0.5, 0.6, 0.8, where α = 0.5 means 2,942 rounds", (0.2, 0.4, 0.5, 0.6, 0.8)
         ),
@@ -255,23 +298,58 @@ LOWEST = Choice(
     "among the lowest",
     "Which arms were “among the lowest”?",
     (
+        Reading("the lowest two", "the paper's own example, arm 10, is the second lowest at the start", 2),
         Reading("the lowest three", "of ten arms", 3),
-        Reading("the lowest two", "arm 10, which the text takes as its example, is the second lowest at the start", 2),
     ),
 )
 ALIKE = Choice(
     "similar conclusions",
     "When are conclusions from two experiments similar?",
     (
-        Reading("in what is said", "what the text says of the one is as true of the other", "said"),
+        Reading(
+            "in what is said",
+            "the plain sense of “conclusions”: what the text says of the one is as true of the other",
+            "said",
+        ),
         Reading("in the order", "the algorithms come in the same order of final regret", "order"),
+    ),
+)
+EXCEPTIONS = Choice(
+    "exceptions",
+    "With how many exceptions are two experiments still “similar”?",
+    (
+        Reading("at most two", "similar is not the same; no number is given, and this is the middle of three", 2),
+        Reading("none", "taken strictly", 0),
+        Reading("at most four", "a generous one", 4),
+    ),
+)
+EXPLORING = Choice(
+    "more exploration",
+    "What shows that an algorithm explores more?",
+    (
+        Reading(
+            "regret before any change",
+            "the plain sense of exploring, for want of a count of its plays: in phase 1 no estimate is of a former "
+            "phase, so that no regret comes from an arm that was the best before",
+            "early",
+        ),
+        Reading(
+            "pulls of other arms than the best",
+            "a count of plays in all rounds, in which plays of an arm that was the best before a change count too",
+            "pulls",
+        ),
     ),
 )
 SAME_BEHAVIOUR = Choice(
     "similar behavior",
     "When is the behavior of windows “similar” to that in the abrupt scenario?",
     (
-        Reading("in what was said there", "what the text says of windows in the abrupt worlds is true here", "there"),
+        Reading(
+            "in what was said there",
+            "the plain sense of “similar to what we presented”: what the text says of windows in the abrupt worlds is "
+            "true here",
+            "there",
+        ),
         Reading("in what is said here", "the text goes on with “more specifically”", "here"),
         Reading("in the order", "windows come in the same order of final regret", "order"),
     ),

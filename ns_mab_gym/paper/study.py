@@ -131,6 +131,9 @@ NOTES = (
     "and the factor 2 before its threshold could not be confirmed.",
     "The paper calls 0.0001 and 0.001 the smoothness parameter σ; no mean moves by more than 0.45 σ in a round. "
     "Windows are tuned with σ as the paper states it.",
+    "Results keep how often each arm was played, not with which estimates: plays that explore are not told from plays "
+    "of an arm that was the best before a change. That γ-SWGTS explores more is therefore tested by the regret before "
+    "any change, and by plays of other arms than the best as another reading.",
     "The appendix introduces its parameters as those of “the algorithms we compared R-less/ed-UCB with”, which it "
     "names nowhere else.",
     "On the world with σ = 0.001 the paper shows figures only, with no sentence about them, and of the general abrupt "
@@ -228,7 +231,7 @@ def paper_pipeline(
     Args:
         folder: where everything is written.
         simulate: the engine.
-        runs: of each agent; more than the paper's are played only by agents whose first runs leave a claim open.
+        runs: of each agent; more than the paper's are played only by agents whose first runs leave a claim undecided.
         horizon: T.
         seed: from which all seeds are derived.
         zoo: whether the whole zoo plays too.

@@ -11,7 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from ..claims.judging import RULE, Judged, Untested
+from ..claims.judging import FURTHER_RULE, RULE, Judged, Untested
 from ..figures.worlds import phase_starts
 from ..means import Floats
 from ..specs import WorldSpec
@@ -98,7 +98,9 @@ class Page:
             "warning": self.warning,
             "columns": columns,
             "agents": agents,
-            "rule": RULE,
+            "rule": f"{RULE} {FURTHER_RULE}" if any(each.later for each in self.judged) else RULE,
+            "headline": claims.HEADLINE,
+            "headline_rule": claims.HEADLINE_RULE,
             "verdicts": claims.verdicts_of(self.judged) if self.judged else None,
             "marks": claims.MARKS,
             "in_words": claims.finding_data,

@@ -19,10 +19,12 @@ from ..files import write_atomically
 from ..parallel import RETRIES, Pool
 from ..play.progress import progress_for, speed
 from ..sources import code_digest
+from ..statistics import INTERVALS
 from ..studies import pictures, runner
 from ..studies.failures import failures_in_words, remains_of, write_failures
 from ..studies.results import Results, collect
 from ..studies.runner import Instances, check_study
+from ..studies.standings import table_of
 from ..studies.store import Store, guarded
 from ..studies.study import Study, pinned
 from ..studies.tables import write_tables
@@ -33,14 +35,15 @@ from .record import Record, basis, provenance
 SHORTER = "Further runs count up to the first that some agent concerned lacks."
 
 
-def speed_in_words(seconds: float, *outcomes: runner.Outcome) -> str:
-    """Return the number of units that were computed, and the speed."""
+def speed_in_words(seconds: float, *outcomes: runner.Outcome, again: int = 0) -> str:
+    """Return the number of units that were computed, and the speed; ``again`` of them since results were damaged."""
     computed, units = sum(len(each.computed) for each in outcomes), {unit for each in outcomes for unit in each.units}
-    work = f"{computed} of {len(units)} units computed in {seconds:.1f} s"
+    damaged = f", and {again} damaged ones again," if again else ""
+    work = f"{computed} of {len(units)} units computed{damaged} in {seconds:.1f} s"
     if not computed:
         return work
     steps, engine = sum(each.computed_steps for each in outcomes), sum(each.engine_seconds for each in outcomes)
-    return f"{work} ({steps:.3g} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
+    return f"{work} ({steps:,} steps, {speed(steps, seconds)}; engine {engine:.1f} s over all threads)"
 
 
 def work_in_words(outcome: runner.Outcome) -> str:
@@ -65,6 +68,7 @@ class StudyRun:
         command: what was typed, for the page.
         pool: makes the workers, such as processes or a cluster; threads of this process if None.
         retries: how often a unit is tried again that raised an error.
+        fresh: whether all results that are stored in the folder are dropped first.
         failures: the units that have no result, once it was run.
     """
 
@@ -75,6 +79,7 @@ class StudyRun:
     command: str = ""
     pool: Callable[[], Pool] | None = None
     retries: int = RETRIES
+    fresh: bool = False
     failures: tuple[runner.Failure, ...] = field(default=(), init=False)
 
     def compute(self, store: Store, pool: Pool | None, study: Study) -> runner.Outcome:
@@ -90,8 +95,8 @@ class Pipeline(StudyRun):
     Attributes:
         study: the study to run.
         claims: claims about the study's worlds, by label.
-        further_runs: how many runs there should be of the agents whose runs leave a claim open; what is stored of them
-            counts in any case.
+        further_runs: how many runs there should be of the agents whose runs leave a claim undecided; what is stored of
+            them counts in any case.
         untested: sentences that runs cannot decide, with the reason.
         not_taken: readings of what is left open that were not taken, with the reason.
         notes: what the report must say about choices that were made.
@@ -116,21 +121,21 @@ class Pipeline(StudyRun):
         self.study = pinned(self.study, trust_models=self.trust_models)
         check_study(self.study)
         with nullcontext() if self.pool is None else self.pool() as pool:
-            return runner.until_whole(partial(self._done, pool, began))
+            return self._done(pool, began)
 
     def _done(self, pool: Pool | None, began: float) -> list[str]:
         """Compute what is missing, and write everything."""
         means, record = Instances(self.study), Record([self.folder, self.folder / "figures"])
-        with Store(self.folder, CodeVersions(print)) as store:
-            compute = partial(self.compute, store, pool)
-            trial = Trial(self.study, store, self.claims or {}, self.further_runs, compute)
+        with Store(self.folder, CodeVersions(print), fresh=self.fresh) as store:
+            compute, load = partial(self.compute, store, pool), partial(runner.load, store, simulate=self.simulate)
+            trial = Trial(self.study, store, self.claims or {}, self.further_runs, compute, load)
             first = compute(self.study)
             made_from = basis(first.units, store.code, *self._shown())
-            if said := record.said(made_from):
+            if not first.computed and (said := record.said(made_from)):
                 work = f"0 of {said['units']} units computed in {time.perf_counter() - began:.1f} s"
                 return [*said["lines"], work, f"report: {self.report}"]
             remains = remains_of(self.study, first.failures)
-            results = collect(remains.study, partial(runner.load, store), store.reject)
+            results = collect(remains.study, load)
             judged, more = trial.verdicts(results, first, means)
             self.failures = (*first.failures, *more.failures)
             units = len({*first.units, *more.units})
@@ -149,11 +154,13 @@ class Pipeline(StudyRun):
                     missing.append(SHORTER)
             with guarded(self.folder, "write the report to"):
                 self._write(results, first, more, judged, missing, time.perf_counter() - began, means)
-        lines = [*filter(None, [self.warning]), *missing, *verdict_lines(judged)]
+            lines = [*filter(None, [self.warning]), *missing, *verdict_lines(judged)]
+            if self.claims is None and remains.study.experiments:
+                lines += ["", *str(table_of(results)).splitlines(), ""]
         if not self.failures:
             record.keep(made_from, {"lines": lines, "units": units})
         report = f"report: {self.report}" if remains.study.experiments else NOTHING
-        return [*lines, speed_in_words(time.perf_counter() - began, first, more), report]
+        return [*lines, speed_in_words(time.perf_counter() - began, first, more, again=store.rejected), report]
 
     def _shown(self) -> tuple[Any, list[Callable[..., Any]]]:
         """Everything besides results that the report shows, and the functions that make more of it."""
@@ -197,10 +204,7 @@ class Pipeline(StudyRun):
             ("time of this run before the report", f"{seconds:.1f} s"),
             ("code of the engine", (code_digest() or "unreadable")[:16]),
             *provenance(),
-            (
-                "intervals",
-                "of tables: percentile bootstrap; of claims: bootstrap-t; 10,000 samples, fixed seed, paired by run",
-            ),
+            ("intervals", INTERVALS),
         ]
         page = Page(
             results=results,

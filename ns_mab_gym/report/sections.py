@@ -15,7 +15,7 @@ from ..figures.style import BLUE, GREY, VERMILION
 from ..means import Floats, best_arms
 from ..runs import Runs
 from ..specs import AgentSpec, WorldSpec
-from ..statistics import Estimate, estimate, mean_se
+from ..statistics import FEWEST, Estimate, differences, estimate, may_be_as_good, mean_se
 from ..studies.results import Results, summaries
 from ..studies.study import REFERENCES, Experiment
 from ..studies.tables import UNSCORED
@@ -94,7 +94,7 @@ def final_rows(results: Results, experiment: Experiment, world: WorldSpec) -> li
     """A row for each agent, the least regret first, then for each other reading; a star at labels with a footnote."""
 
     def interval(found: Estimate, sign: str = "") -> str:
-        return f"{found.low:{sign},.0f} to {found.high:{sign},.0f}"
+        return NOTHING if np.isnan(found.low) else f"{found.low:{sign},.0f} to {found.high:{sign},.0f}"
 
     rows = []
     for row in summaries(results, experiment, world):
@@ -216,8 +216,9 @@ def column_of(results: Results, experiment: Experiment, world: WorldSpec) -> dic
     found = standings(curves)
     lead, order = None, sorted(found, key=lambda label: found[label].mean)
     if len(order) > 1:
-        margin = estimate(curves[order[1]].final - curves[order[0]].final)
-        lead = order[0], _lead_in_words(order[1], margin)
+        more = differences({label: runs.final for label, runs in curves.items()}, order[0])
+        alike = [label for label in order[1:] if more[label].low <= 0]
+        lead = order[0], _lead_in_words(order[1], more[order[1]], alike)
     return {
         "label": world.label,
         "standings": found,
@@ -227,15 +228,19 @@ def column_of(results: Results, experiment: Experiment, world: WorldSpec) -> dic
     }
 
 
-def _lead_in_words(second: str, margin: Estimate) -> str:
+def _lead_in_words(second: str, margin: Estimate, alike: Sequence[str]) -> str:
+    """The lead over the second; ``alike`` are not told apart from the best."""
     if margin.mean == 0:
         return f"level with {second}"
     mean, low, high = (
         (f"{value:,.0f}" if abs(value) >= 10 else f"{value:.2g}").replace("-", "−")
         for value in (margin.mean, margin.low, margin.high)
     )
-    luck = "" if margin.low > 0 else ", which may be luck"
-    return f"{mean} less than {second}{luck} (95 % interval {low} to {high})"
+    if np.isnan(margin.low):
+        return f"{mean} less than {second}; how sure that is cannot be said: play at least {FEWEST} runs"
+    return f"{mean} less than {second} (95 % interval {low} to {high})" + (
+        f"; {may_be_as_good(alike)}" if alike else ""
+    )
 
 
 def places_of(means: Mapping[str, float]) -> dict[str, int]:
@@ -257,8 +262,8 @@ def agent_rows(columns: Sequence[Mapping[str, Any]], notes: Collection[str]) -> 
     rows = []
     for number, label in enumerate(dict.fromkeys(label for column in columns for label in column["places"])):
         places = [column["places"][label] for column in columns if label in column["places"]]
-        name, mean_place = starred(label, notes), float(np.mean(places))
-        rows.append({"label": label, "name": name, "line": regret_line(number), "mean_place": mean_place})
+        name, mean_rank = starred(label, notes), float(np.mean(places))
+        rows.append({"label": label, "name": name, "line": regret_line(number), "mean_rank": mean_rank})
     return rows
 
 
@@ -325,9 +330,9 @@ def survey_of(columns: Sequence[SurveyColumn], papers: Collection[str]) -> dict[
     for label in dict.fromkeys(label for column in columns for label, _ in column.cells):
         cells = [[column.cells.get((label, blind)) for blind in (False, True)] for column in columns]
         places = [informed.place for informed, _ in cells if informed is not None and informed.place is not None]
-        mean_place = float(np.mean(places)) if places else None  # None for a reference
-        rows.append({"label": label, "ours": label in papers, "cells": cells, "mean_place": mean_place})
-    rows.sort(key=lambda row: (row["mean_place"] is None, row["mean_place"] or 0.0))
+        mean_rank = float(np.mean(places)) if places else None  # None for a reference
+        rows.append({"label": label, "ours": label in papers, "cells": cells, "mean_rank": mean_rank})
+    rows.sort(key=lambda row: (row["mean_rank"] is None, row["mean_rank"] or 0.0))
     charts = [_survey_chart(number, column.world, rows) for number, column in enumerate(columns)]
     return {"worlds": [column.world for column in columns], "rows": rows, "charts": charts}
 

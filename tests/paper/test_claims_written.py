@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from claims_made import curves, evidence
 
-from ns_mab_gym.claims.judging import Choice, Claim, Reading, Untested, judge, judgement_of
+from ns_mab_gym.claims.judging import FURTHER_RULE, Choice, Claim, Reading, Untested, judge, judgement_of
 from ns_mab_gym.paper import decisions
 from ns_mab_gym.paper.sentences import CLAIMS, UNTESTED
 from ns_mab_gym.report.claims import claims_json, claims_markdown, verdict_lines
@@ -29,10 +29,11 @@ def judged():
 
 def test_the_markdown_says_on_what_a_verdict_depends_and_has_further_runs(judged):
     page = claims_markdown(judged, [Untested("we believe", "a belief")], ["a silly reading"], ["a note"]).decode()
-    assert "## here: a least: **depends on the reading**" in page
+    assert "## here: a least: **does not hold; depends on who**" in page
+    assert "Test: a has less.\n\nHeadline reading: who: all.\n\nMeasured: c 25" in page
+    assert page.count("Headline reading:") == 1  # nothing is left open in the other
     assert "> a is best" in page
     assert "It depends on: Who is compared?" in page
-    assert "- headline (*all*): **does not hold**" in page
     assert "- who: *all*: **does not hold**. c 25" in page
     assert "- who: *two*: **holds**. a 50" in page
     assert "- **who**: Who is compared?\n  - *all*: it says so.\n  - *two*: it hints." in page
@@ -43,6 +44,11 @@ def test_the_markdown_says_on_what_a_verdict_depends_and_has_further_runs(judged
     assert page.count("With 60 runs: **does not hold**.") == page.count("runs: **") == 1  # of the claim that has them
 
 
+def test_further_runs_are_spoken_of_only_where_there_are_some(judged):
+    said = [FURTHER_RULE in claims_markdown(each, [], [], []).decode() for each in (judged, judged[:1])]
+    assert said == [True, False]
+
+
 def test_the_json_has_every_combination(judged):
     depends, turns = json.loads(claims_json(judged))
     assert (depends["verdict"], depends["depends_on"], depends["runs"]) == ("depends on the reading", ["who"], 30)
@@ -50,18 +56,25 @@ def test_the_json_has_every_combination(judged):
         ("all", "does not hold"),
         ("two", "holds"),
     ]
-    assert depends["instead"] == ""  # under some reading it holds
+    assert (depends["headline"], depends["headline_reading"]) == ("does not hold", {"who": "all"})
+    assert depends["others"] == "depends on who"
+    assert depends["instead"] == "c has less than a"  # what holds instead of the headline
     assert depends["more_runs"] is None
     assert len(depends["comparisons"]) == 2
     assert (turns["verdict"], turns["more_runs"]["verdict"]) == ("holds", "does not hold")
     assert turns["more_runs"]["runs"] == 60
+    assert (turns["headline"], turns["headline_reading"], turns["others"]) == ("holds", {}, "")
+    assert turns["more_runs"]["headline"] == "does not hold"
 
 
 def test_the_lines_count_verdicts(judged):
-    assert verdict_lines(judged) == ["here: 1 hold, 0 do not, 0 undecided, 1 depend on the reading"]
+    assert verdict_lines(judged) == [
+        "here: 1 hold, 1 do not hold, 0 undecided, 1 of these depend on the reading",
+        "    does not hold: a least",
+    ]
     fails = judge({"there": [TURNS]}, {"there": evidence(a=0.1, c=0.3)})
     assert verdict_lines(fails) == [
-        "there: 0 hold, 1 do not, 0 undecided, 0 depend on the reading",
+        "there: 0 hold, 1 do not hold, 0 undecided, 0 of these depend on the reading",
         "    does not hold: c least",
     ]
 

@@ -102,9 +102,7 @@ def test_further_runs_come_in_whole_blocks(pipeline, judged):
     assert judged(pipeline(further=60))["close"].later.runs == 75
 
 
-def test_a_further_block_that_does_not_fit_the_first_ones_is_reported_and_does_not_count(
-    pipeline, judged, tmp_path, capsys
-):
+def test_a_further_block_of_another_horizon_is_reported_and_does_not_count(pipeline, judged, tmp_path, capsys):
     judged(asked := pipeline(further=100))
     [experiment] = asked.study.experiments
     unit = blocks_of(replace(experiment, runs=100), experiment.worlds[0], experiment.agents[0])[-1]
@@ -112,7 +110,7 @@ def test_a_further_block_that_does_not_fit_the_first_ones_is_reported_and_does_n
         block = store.load(unit)
         save(store, unit, replace(block, rounds=block.rounds * 2, pulls=block.pulls * 2))
     assert judged(pipeline())["close"].later.runs == 75
-    assert "does not fit the other runs of this agent on this world; dropped" in capsys.readouterr().out
+    assert "is damaged (horizon is not that of its world); dropped" in capsys.readouterr().out
 
 
 def test_runs_that_decide_everything_ask_for_no_more(pipeline, judged, asked):

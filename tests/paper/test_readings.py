@@ -12,7 +12,7 @@ from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
 from ns_mab_gym.paper import decisions, readings, study
 from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
-from ns_mab_gym.paper.sentences import CLAIMS
+from ns_mab_gym.paper.sentences import CLAIMS, RESULTS
 from ns_mab_gym.paper.study import SETTINGS, other_readings
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies.study import Experiment
@@ -50,24 +50,30 @@ def alone(judgement):
 @pytest.mark.parametrize(
     ("slopes", "found", "words", "deciding"),
     [
-        ((0.1, 0.2, 0.3, 0.4), (HOLDS, HOLDS, HOLDS, HOLDS), "holds", []),
+        ((0.1, 0.2, 0.3, 0.4), (HOLDS, HOLDS, HOLDS, HOLDS), "holds; other readings agree", []),
         # c is better than a: it matters whether it is compared
-        ((0.1, 0.2, 0.05, 0.4), (FAILS, FAILS, HOLDS, HOLDS), "depends on the reading", ["who"]),
-        ((0.1, 0.1, 0.3, 0.4), (OPEN, HOLDS, OPEN, HOLDS), "holds or undecided, depending on the reading", ["tuning"]),
+        ((0.1, 0.2, 0.05, 0.4), (FAILS, FAILS, HOLDS, HOLDS), "does not hold; depends on who", ["who"]),
+        ((0.1, 0.1, 0.3, 0.4), (OPEN, HOLDS, OPEN, HOLDS), "undecided; depends on tuning", ["tuning"]),
         (
             (0.1, 0.1, 0.3, 0.05),
             (OPEN, FAILS, OPEN, FAILS),
-            "does not hold or undecided, depending on the reading",
+            "undecided; depends on tuning",
             ["tuning"],
         ),
         # With all three, c decides that a is not the least; with two, it depends on how b is tuned.
-        ((0.1, 0.05, 0.05, 0.4), (FAILS, FAILS, FAILS, HOLDS), "depends on the reading", ["who", "tuning"]),
+        (
+            (0.1, 0.05, 0.05, 0.4),
+            (FAILS, FAILS, FAILS, HOLDS),
+            "does not hold; depends on who, tuning",
+            ["who", "tuning"],
+        ),
     ],
 )
 def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others(slopes, found, words, deciding):
     judgement = judged(**dict(zip(("a", "b", "c", "bad_b"), slopes, strict=True)))
     assert verdicts(judgement) == dict(zip(itertools.product(("all", "two"), ("well", "badly")), found, strict=True))
     assert judgement.verdict is (DEPENDS if deciding else found[0])
+    assert (judgement.headline, judgement.headline_reading) == (found[0], {"who": "all", "tuning": "well"})
     assert (judgement.words, [choice.key for choice in judgement.deciding]) == (words, deciding)
 
 
@@ -204,6 +210,47 @@ def test_every_choice_of_the_paper_is_some_claim_s_and_says_why():
         assert len(choice.readings) >= 2
         assert choice.question.endswith("?")
         assert all(reading.name and reading.why for reading in choice.readings)
+
+
+def test_where_words_leave_a_size_open_the_headline_is_the_middle_one_of_three():
+    for choice in (readings.SPAN, readings.EXCEPTIONS):
+        first, *others = (reading.value for reading in choice.readings)
+        assert min(others) < first < max(others)
+    curve = 2_000.0  # the regret of a good window; the figure is as high as the worst, 21,277
+    first, *others = (share * (curve if of == "curve" else 21_277) for share, of in values_of(readings.CLOSENESS))
+    assert min(others) < first < max(others)
+
+
+def values_of(choice):
+    return [reading.value for reading in choice.readings]
+
+
+def test_where_the_paper_says_it_elsewhere_the_headline_follows_the_paper():
+    """Each against the paper's own words, worlds or equations."""
+    assert values_of(readings.LOWEST)[0] == 2  # the paper's example, in the order of the means at the start
+    start = Smooth().means()[0]
+    assert sorted(start)[1] == start[9]
+    assert values_of(readings.SMALLER)[0] == (0.2,)  # "smaller window sizes, i.e., α = 0.2"
+    assert values_of(readings.ADDRESSED)[0] == readings.PHASES[1]  # until the next change
+    early = [abs(round_ - 12_000) for round_ in values_of(readings.BEGINNING)]  # "t ≈ 12.000"
+    assert early[0] == min(early)
+    by_rounds, by_name = values_of(readings.GROWING)  # the larger three are the same in either order
+    assert set(values_of(readings.LARGER)[0]) == set(by_rounds[2:]) == set(by_name[2:])
+
+
+def test_conclusions_on_both_abrupt_worlds_are_the_sentences_of_the_results():
+    keys = [claim.key for claim in RESULTS]
+    assert (keys[0], keys[-1], len(keys)) == ("Rexp3 and Ser4 worst", "γ-SWGTS explores more", 10)
+    assert "most windows beat TS" in keys
+    assert not {"larger windows better", "best arms", "windowed samplers beat TS"} & set(keys)
+
+
+def test_how_many_exceptions_similar_experiments_have_is_a_reading(paper_judged):
+    of = {each.claim.key for each in paper_judged if readings.EXCEPTIONS in each.claim.choices}
+    assert of == {"both abrupt worlds alike", "sensitivity as in the abrupt world"}
+    [alike] = [each.now for each in paper_judged if each.claim.key == "both abrupt worlds alike"]
+    said = {alike.tests[each].partition(" hold")[0] for each in alike.tests if " hold" in alike.tests[each]}
+    assert said == {f"of the sentences on results, {number}" for number in ("none", "at most two", "at most four")}
 
 
 def test_every_other_tuning_has_parameters_and_worlds():

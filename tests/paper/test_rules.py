@@ -95,17 +95,23 @@ def test_an_interval_found_again_is_that_of_the_same_differences_and_level():
     assert less([b, c, a])[2].shared == less([a, b, c])[0].shared
 
 
-def test_margins_are_relative_to_the_left():
+def test_margins_are_relative_to_the_mean_of_the_two():
     hundred = np.full(20, 100.0)
-    assert less([Pair("a", "b", hundred, hundred + 9)], margin=0.1)[0].answer is False
-    assert less([Pair("a", "b", hundred, hundred + 11)], margin=0.1)[0].answer is True
-    assert equal([Pair("a", "b", hundred, hundred + 9)], margin=0.1)[0].answer is True
-    assert equal([Pair("a", "b", hundred, hundred + 11)], margin=0.1)[0].answer is False
+    for more, true in ((10, False), (11, True)):  # a tenth of the mean is 10.5 and 10.55
+        assert less([Pair("a", "b", hundred, hundred + more)], margin=0.1)[0].answer is true
+        assert equal([Pair("a", "b", hundred, hundred + more)], margin=0.1)[0].answer is not true
+
+
+@pytest.mark.parametrize("difference", [9.0, 10.4, 10.6, 12.0])
+def test_equal_does_not_ask_who_is_named_first(difference):
+    low, high = np.full(20, 100.0), np.full(20, 100.0 + difference)
+    one, other = (equal([Pair("a", "b", *pair)], margin=0.1)[0].answer for pair in ((low, high), (high, low)))
+    assert one is other is (difference < 0.1 * (100 + difference / 2))
 
 
 @pytest.mark.parametrize(("share", "answer"), [(-0.2, False), (-0.1, None), (-0.05, True), (0.05, True), (0.1, None)])
 def test_equal_looks_at_both_sides(share, answer):
-    left = np.full(40, 100.0)
-    right = left * (1 + share) + np.random.default_rng(9).normal(0, 1, 40)
-    right += left.mean() * (1 + share) - right.mean()  # so that the mean is exactly there
-    assert equal([Pair("a", "b", left, right)], margin=0.1)[0].answer is answer
+    left, right = 100 * (1 - share / 2), 100 * (1 + share / 2)  # their mean is 100
+    noise = np.random.default_rng(9).normal(0, 1, 40)
+    pair = Pair("a", "b", np.full(40, left), right + noise - noise.mean())  # so that the mean is exactly there
+    assert equal([pair], margin=0.1)[0].answer is answer

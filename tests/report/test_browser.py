@@ -256,7 +256,7 @@ FIRST = [
     ["b", "3 250 ± 58 τ = 5", "*1 10 ± 2.9 τ = 5*"],
     ["c", "*1 160 ± 31 τ = 5*", "3 30 ± 5.8 τ = 5"],
 ]
-ALL = ["depends", "holds", "depends", "depends", "holds"]  # b best here and there, a best, it lasts, by more runs
+ALL = ["does not hold", "holds", "does not hold", "holds", "holds"]  # b best here and there, a best, it lasts, by more
 
 
 def assert_all_readings(page: Tab) -> None:
@@ -267,12 +267,13 @@ def assert_all_readings(page: Tab) -> None:
     assert ranks == ["2.0", "2.0", "2.0"]  # 2 and 2, 3 and 1, 1 and 3
     for chart in (".small-chart", "#regret-0-0"):
         assert ends(page, chart) == {"a": 200.0, "b": 250.0, "c": 160.0}
-    assert page.locator("[data-now]").all_text_contents() == ["1", "0", "0", "3"]
+    assert page.locator("[data-now]").all_text_contents() == ["2", "2", "0", "3"]
+    expect(page.locator(".counts .by")).to_have_text("by the headline reading")
     expect(page.locator(".deciding").first).to_be_visible()
     expect(page.get_by_role("button", name="Reset to all readings")).to_be_disabled()
     assert page.locator("#bar select").evaluate_all("all => all.map(each => each.value)") == ["", "", ""]
     words = page.locator("[data-now] + span").all_text_contents()
-    assert words == ["holds", "do not hold", "are open", "depend on the reading"]
+    assert words == ["hold", "do not hold", "are undecided", "depend on the reading"]
 
 
 def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings_them_back(
@@ -281,10 +282,11 @@ def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings
     page = visit(hand_report)
     assert_all_readings(page)
     choose(page, "tuning of b", "boldly")
-    assert signs(page) == ["holds", "holds", "no", "holds", "holds"]
+    assert signs(page) == ["holds", "holds", "does not hold", "holds", "holds"]
     assert page.locator("[data-now]").all_text_contents() == ["3", "1", "0", "0"]
+    expect(page.locator(".counts .by")).to_have_text("by the chosen readings")
     words = page.locator("[data-now] + span").all_text_contents()
-    assert words == ["hold", "does not hold", "are open", "depend on the reading"]
+    assert words == ["hold", "does not hold", "are undecided", "depend on the reading"]
     expect(page.locator(".found[data-judged='0']")).to_have_text(
         re.compile(r"^holds here\s+a 200, b 50, c 160\.\s*$"), use_inner_text=True
     )
@@ -303,13 +305,13 @@ def test_another_tuning_changes_verdict_figures_curve_and_table_and_reset_brings
     expect(page.locator("#bar output")).to_have_text("All readings")
     assert_all_readings(page)
     choose(page, "tuning of b", "as said")  # the first reading, which can be chosen again
-    assert signs(page) == ["no", "holds", "no", "holds", "holds"]
+    assert signs(page) == ["does not hold", "holds", "does not hold", "holds", "holds"]
 
 
 def test_who_is_not_compared_is_not_shown(visit: Visit, hand_report: Path):
     page = visit(hand_report)
     choose(page, "who", "without c")
-    assert signs(page) == ["no", "holds", "holds", "holds", "holds"]
+    assert signs(page) == ["does not hold", "holds", "holds", "holds", "holds"]
     assert finals(page) == [["a", "*1 200 ± 58 τ = 5*", FIRST[0][2]], ["b", "2 250 ± 58 τ = 5", FIRST[1][2]]]
     for chart in (".small-chart", "#regret-0-0"):
         assert ends(page, chart) == {"a": 200.0, "b": 250.0}
@@ -326,7 +328,8 @@ def test_the_meaning_of_a_sentence_changes_its_test_and_its_verdict(visit: Visit
     expect(test).to_have_text("Test: for 1 rounds.")
     choose(page, "how long", "long")
     expect(test).to_have_text("Test: for 2 rounds.")
-    assert signs(page) == ["no", "holds", "no", "open", "holds"]  # the others by their first readings
+    # The others by their first readings.
+    assert signs(page) == ["does not hold", "holds", "does not hold", "undecided", "holds"]
     assert finals(page) == FIRST
     expect(page.get_by_label("who", exact=True)).to_have_value("0")  # which now counts, and is seen to count
     expect(page.locator("#bar output")).to_have_text("how long: long; first reading of the 2 others")
@@ -334,7 +337,7 @@ def test_the_meaning_of_a_sentence_changes_its_test_and_its_verdict(visit: Visit
     expect(page.locator(".found[data-judged='2'] .one")).to_contain_text("here† said of elsewhere")
     choose(page, "how long", "short")
     expect(page.locator("#bar output")).to_have_text("First reading of every choice")
-    assert signs(page) == ["no", "holds", "no", "holds", "holds"]
+    assert signs(page) == ["does not hold", "holds", "does not hold", "holds", "holds"]
 
 
 def test_readings_are_chosen_from_the_keyboard(visit: Visit, hand_report: Path):

@@ -28,12 +28,12 @@ def test_what_holds_instead_is_said_only_of_claims_that_fail(verdict: Verdict, s
     ("answers", "listed", "words"),
     [
         ([], 0, ""),
-        ([True, True], 0, "2 true, 0 open, 0 false"),
-        ([None, None, True], 2, "1 true, 2 open, 0 false; open"),
-        ([None, False, True, True], 2, "2 true, 1 open, 1 false; against the claim"),
-        ([None, False], 1, "0 true, 1 open, 1 false; open"),  # the false one is not listed
-        ([False] * 12 + [True], 12, "1 true, 0 open, 12 false; against the claim"),
-        ([False] * 30 + [True], 30, "1 true, 0 open, 30 false; against the claim"),
+        ([True, True], 0, "2 true, 0 undecided, 0 false"),
+        ([None, None, True], 2, "1 true, 2 undecided, 0 false; undecided"),
+        ([None, False, True, True], 2, "2 true, 1 undecided, 1 false; against the claim"),
+        ([None, False], 1, "0 true, 1 undecided, 1 false; undecided"),  # the false one is not listed
+        ([False] * 12 + [True], 12, "1 true, 0 undecided, 12 false; against the claim"),
+        ([False] * 30 + [True], 30, "1 true, 0 undecided, 30 false; against the claim"),
     ],
 )
 def test_comparisons_are_counted_and_at_most_twelve_are_listed(answers: Sequence[bool | None], listed: int, words: str):

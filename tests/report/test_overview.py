@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from ns_mab_gym.comparison import compare
 from ns_mab_gym.report.sections import SurveyColumn, parameters_in_words, survey_columns, survey_of
 from ns_mab_gym.specs import AgentSpec
-from ns_mab_gym.studies.results import Results
+from ns_mab_gym.statistics import may_be_as_good
+from ns_mab_gym.studies.results import Results, summaries
 from ns_mab_gym.studies.study import Study
 
 from . import by_hand
@@ -23,17 +25,33 @@ def test_places_regrets_parameters_and_the_lead_of_the_winner_on_each_world():
     here, there = content["columns"]
     assert here["places"] == {"a": 2, "b": 3, "c": 1}  # 200, 250, 160
     assert there["places"] == {"a": 2, "b": 1, "c": 3}  # 20, 10, 30
-    assert [(row["label"], row["mean_place"]) for row in content["agents"]] == [("a", 2.0), ("b", 2.0), ("c", 2.0)]
+    assert [(row["label"], row["mean_rank"]) for row in content["agents"]] == [("a", 2.0), ("b", 2.0), ("c", 2.0)]
     # Deviations of ±100 give sd 100, and a standard error of 100 / √3 = 57.7; of ±10, 5.77.
     assert here["standings"]["a"] == (200.0, "200 ± 58", "τ = 5")
     assert there["standings"]["a"] == (20.0, "20 ± 5.8", "τ = 5")
-    assert there["lead"][0] == "b"
-    assert there["lead"][1].startswith("10 less than a (95 % interval 5")  # 5, 10 and 15 less
-    winner, words = here["lead"]  # 0, 20 and 100 less: a bootstrap sample can be the run without a lead, three times
-    assert (winner, words.split(" (")[0]) == ("c", "40 less than a, which may be luck")
+    unsure = "; how sure that is cannot be said: play at least 5 runs"  # three runs give no interval
+    assert there["lead"] == ("b", f"10 less than a{unsure}")
+    assert here["lead"] == ("c", f"40 less than a{unsure}")
     # Other readings have no row, but are known where they were run.
     worlds = content["readings"]["worlds"]
     assert (worlds[0][by_hand.BOLD], list(worlds[1])) == ((50.0, "50 ± 5.8", "τ = 9,000"), ["a", "b", "c"])
+
+
+def test_the_page_says_of_the_winner_what_best_says():
+    """Both show one interval, which holds for all pairs of agents, and name the same rivals that may be as good."""
+    found = compare("piecewise:horizon=300,n_arms=3", ["ts", "kl-ucb", "sw-ucb", "random"], runs=8, progress=False)
+    best, results = found.best(), found.results
+    winner, words = page_of(results).content()["columns"][0]["lead"]
+    low, high = (f"{end:.0f}".replace("-", "−") if abs(end) >= 10 else f"{end:.2g}".replace("-", "−")
+                 for end in best.lead[1:])  # fmt: skip
+    assert winner == best.agent
+    assert f" less than {best.runner_up} (95 % interval {low} to {high})" in words
+    assert best.alike  # the runs are few, and the lead small
+    assert words.endswith(f"; {may_be_as_good(best.alike)}")
+    [experiment], [world] = results.study.experiments, results.study.worlds
+    for row in summaries(results, replace(experiment, reference=best.agent), world):
+        more = next(each.more for each in found.standings() if each.agent == row.label)
+        assert row.difference is None or (row.difference.low, row.difference.high) == pytest.approx(more[1:])
 
 
 @pytest.mark.parametrize(
@@ -115,10 +133,10 @@ def test_places_are_among_those_that_were_told_as_much_and_references_compete_wi
     }  # fmt: skip
 
 
-def test_rows_are_ordered_by_their_mean_place_and_the_papers_are_marked(survey: dict[str, Any]):
+def test_rows_are_ordered_by_their_mean_rank_and_the_papers_are_marked(survey: dict[str, Any]):
     """Informed: a 1 and 3, b 3 and 1, c 2 and 2: all have 2, and stay in the order of the study."""
     assert survey["worlds"] == ["here", "there"]
-    assert [(row["label"], row["mean_place"], row["ours"]) for row in survey["rows"]] == [
+    assert [(row["label"], row["mean_rank"], row["ours"]) for row in survey["rows"]] == [
         ("a", 2.0, True), ("b", 2.0, False), ("c", 2.0, True), ("oracle-restart", None, False), ("random", None, False),
     ]  # fmt: skip
 

@@ -1,6 +1,8 @@
 """A report that is already written: it is neither judged nor drawn nor written again while everything is the same."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 from fake_engine import FakeEngine
@@ -8,7 +10,8 @@ from fake_engine import FakeEngine
 from ns_mab_gym.report import pipeline, record
 from ns_mab_gym.report.pipeline import Pipeline
 from ns_mab_gym.specs import AgentSpec, WorldSpec
-from ns_mab_gym.studies.study import Experiment, Study
+from ns_mab_gym.studies.runner import Outcome
+from ns_mab_gym.studies.study import Experiment, Study, units_of
 
 WORLD = WorldSpec.of("NSBandit-Abrupt-v0", label="abrupt", horizon=1_000)
 STUDY = Study("small", (Experiment(worlds=(WORLD,), agents=(AgentSpec.of("ts"), AgentSpec.of("ucb1")), runs=3),))
@@ -72,3 +75,20 @@ def test_a_damaged_record_counts_as_none(ran, tmp_path):
         (tmp_path / "out" / record.RECORD).write_bytes(content)
         assert ran()[1]
         assert pipeline.Record([tmp_path / "out", tmp_path / "out" / "figures"]).content
+
+
+def test_the_closing_line_counts_steps_in_full():
+    outcome = Outcome(units=(), computed_steps=27_000, engine_seconds=1.5, computed=tuple(units_of(STUDY)))
+    said = pipeline.speed_in_words(2.0, outcome)
+    assert said.endswith(" units computed in 2.0 s (27,000 steps, 14 k steps/s; engine 1.5 s over all threads)")
+
+
+def test_results_that_were_damaged_are_computed_in_the_same_run_and_counted(tmp_path):
+    def last_line():
+        return Pipeline(STUDY, folder=tmp_path / "out", simulate=FakeEngine()).run()[-2]
+
+    last_line()
+    with closing(sqlite3.connect(tmp_path / "out" / "results.sqlite")) as db, db:
+        assert db.execute("UPDATE units SET arrays = zeroblob(99)").rowcount == 2
+    assert last_line().startswith("0 of 2 units computed, and 2 damaged ones again, in ")
+    assert last_line().startswith("0 of 2 units computed in ")

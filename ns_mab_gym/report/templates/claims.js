@@ -40,7 +40,7 @@ function followMatrix() {
     if (chosen === null) continue;
     const {mark} = findingOf(known.judged[cell.dataset.judged][cell.dataset.when]);
     const dagger = cell.querySelector('.all sup');
-    one.replaceChildren(badge(mark, mark.sign), ...(dagger ? [dagger.cloneNode(true)] : []));
+    one.replaceChildren(badge(mark, mark.short), ...(dagger ? [dagger.cloneNode(true)] : []));
   }
 }
 
@@ -60,9 +60,14 @@ function followTests() {
 }
 
 function followCounts() {
+  for (const by of document.querySelectorAll('.counts .by')) {
+    by.textContent = `by the ${chosen === null ? 'headline reading' : 'chosen readings'}`;
+  }
   ['now', 'later'].forEach((when, place) => {
     const judged = known.judged.map(each => each[place]).filter(each => each !== null);
-    const verdicts = judged.map(each => chosen === null ? each.verdict : findingOf(each).verdict);
+    // By the headline or the chosen readings; those that depend on the reading are among them, and are the last mark.
+    const verdicts = judged.map(each => findingOf(each).verdict);
+    if (chosen === null) verdicts.push(...judged.map(each => each.verdict).filter(each => each === known.marks.length - 1));
     for (const count of document.querySelectorAll(`[data-${when}]`)) {
       const mark = Number(count.dataset[when]), number = verdicts.filter(verdict => verdict === mark).length;
       count.textContent = number;
