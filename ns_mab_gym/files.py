@@ -36,7 +36,11 @@ def written_atomically(path: Path) -> Iterator[BinaryIO]:
     that has the file's own name is replaced; what it leads to stays as it is.
     """
     temporary = path.with_name(f".ns-mab-gym-{os.urandom(8).hex()}.part")
-    with temporary.open("xb") as handle:
+    try:
+        opened = temporary.open("xb")
+    except OSError as error:  # of which the user knows the file's own name
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    with opened as handle:
         try:
             yield handle
             handle.flush()

@@ -34,6 +34,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from .agents.core.arguments import choice, job_count, usable_cores
+from .agents.core.registry import current_folder_importable
 from .files import ChangedFileError, KeptFile, sha256_of
 from .sources import code_digest, edited_while_running, unreadable, versions
 
@@ -290,8 +291,9 @@ def executor(executor: Any = "threads", n_jobs: int | None = None, scheduler: st
             return Pool(ThreadPoolExecutor(workers), workers, remote=False, own=True)
         if executor == "processes":
             return ProcessPool(workers)
-        if find_spec("distributed") is None:
-            raise ImportError("a cluster needs dask: pip install 'ns-mab-gym[cluster]'")
+        needed = ("distributed", "cryptography") if scheduler is None else ("distributed",)
+        if missing := [name for name in needed if find_spec(name) is None]:
+            raise ImportError(f"a cluster needs {missing[0]}: pip install 'ns-mab-gym[cluster]'")
         return _local_cluster(workers) if scheduler is None else _connected(scheduler)
     if type(executor).__module__.partition(".")[0] == "distributed":
         return DaskPool(getattr(executor, "_client", executor))  # of client.get_executor(), or the client
@@ -349,6 +351,7 @@ def _local_cluster(workers: int) -> DaskPool:
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
             preload=__name__,
+            security=True,  # certificates made for this cluster: others on this machine reach its ports too
         )
         resources.callback(cluster.close, timeout=CLOSING)
         client = distributed.Client(cluster, set_as_default=False)
@@ -620,7 +623,8 @@ class Needs(NamedTuple):
 def check_worker(needs: Needs) -> None:
     """Raise an :class:`UnfitWorkerError` if this process would not compute what the one does that asks."""
     try:
-        found = needs.lacking()
+        with current_folder_importable():
+            found = needs.lacking()
     except Exception as error:  # whatever the code of a user raises when it is imported
         found = [_said(error)]
     if found:

@@ -3,8 +3,8 @@
 Every result depends on the engine, which counts as whole folders, and on the modules of its agent and its world. No
 source is parsed: a module depends on those from which it holds functions, classes, objects or modules. A module of the
 user's also depends on the loaded modules of its own package and folder, and on all agents and worlds, which it can make
-by name. Other installed packages do not count, except for the versions of NumPy and numba. A module that is
-first imported while an agent plays is not seen: import it at the top of the file.
+by name. Other installed packages do not count, except for the versions of NumPy and numba. Sources are hashed, and what
+Python plays must be what they say: a ``.pyc`` that says something else is refused.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sysconfig
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache, lru_cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +37,10 @@ MADE_BY_NAME = tuple(f"{OURS}{name}" for name in ("agents", "worlds"))
 NOT_USERS = tuple(Path(each).resolve() for each in (sysconfig.get_path("stdlib"), PACKAGE, PACKAGE / "agents"))
 
 
+class EditedCodeError(ValueError):
+    """What was played may not be the code that is there."""
+
+
 @cache
 def versions() -> dict[str, str]:
     """The versions of Python and of the packages that produce a result."""
@@ -44,7 +49,10 @@ def versions() -> dict[str, str]:
 
 
 def code_digest(modules: Iterable[str] = ()) -> str | None:
-    """The hash of the engine and of these modules, or packages of ours; None if a source cannot be read."""
+    """The hash of the engine and of these modules, or packages of ours; None if a source cannot be read.
+
+    Raises an :class:`EditedCodeError` if Python plays a ``.pyc`` that was made from another text.
+    """
     digest = hashlib.sha256(f"numpy {versions()['numpy']} numba {versions()['numba']}\n".encode())
     try:
         for name, file in sources_of(modules).items():
@@ -161,4 +169,14 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4_096)
 def _content_hash(file: Path, stamp: tuple[int, ...]) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    text = file.read_bytes()
+    cached = Path(importlib.util.cache_from_source(str(file)))
+    # Python compares times in whole seconds, and sizes: an edit right after the .pyc was written can keep both.
+    if cached.is_file() and cached.stat().st_mtime_ns <= max(stamp[:2]):
+        loader = SourceFileLoader(file.stem, str(file))
+        if loader.get_code(file.stem) != loader.source_to_code(text, str(file)):
+            raise EditedCodeError(
+                f"Python plays an older text of {str(file)!r}, kept in {str(cached)!r}, since the file has the same "
+                f"size and time as before its last edit; delete {cached.name!r} and start again"
+            )
+    return hashlib.sha256(text).hexdigest()

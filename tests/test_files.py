@@ -42,6 +42,13 @@ def test_whatever_stops_a_write_leaves_the_old_file_and_nothing_else(tmp_path, m
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {"report.html": b"old"}
 
 
+def test_an_error_names_the_file_that_was_to_be_written(tmp_path):
+    path = tmp_path / "nowhere" / "report.html"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(path, b"new")
+    assert caught.value.filename == str(path)
+
+
 def test_a_link_is_replaced_and_not_written_through(tmp_path):
     victim, folder = tmp_path / "victim", tmp_path / "folder"
     victim.write_text("of somebody else")

@@ -282,6 +282,16 @@ def test_workers_of_a_cluster_keep_the_memory_of_one_instance_for_the_next(dask_
     assert "dashboard at http://127.0.0.1:" in dask_pool.about
 
 
+def test_a_cluster_of_our_own_keeps_out_who_shows_no_certificate(dask_pool, monkeypatch):
+    monkeypatch.setattr(parallel, "CONNECTING", 1)
+    address = dask_pool.client.scheduler.address
+    assert address.startswith("tls://127.0.0.1:")
+    with pytest.raises(ExecutorError, match="asks for certificates, and there are none"):
+        executor("dask", scheduler=address)
+    with pytest.raises(ExecutorError, match="there is no Dask scheduler at"):
+        executor("dask", scheduler=address.replace("tls", "tcp"))
+
+
 def test_an_executor_of_the_users_stays_open(tmp_path):
     with ThreadPoolExecutor(2) as threads:
         with executor(threads) as pool:
@@ -376,6 +386,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("name", ["processes", "dask"])
 @pytest.mark.parametrize("end", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_no_worker_outlives_the_process_that_started_it(name, end, tmp_path):
+    if name == "dask":
+        pytest.importorskip("cryptography")
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "program.py", name, str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path))}

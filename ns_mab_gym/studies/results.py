@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..figures.regret import Member
 from ..runs import Runs, joined
 from ..specs import AgentSpec, WorldSpec
 from ..statistics import Summary, summarise
-from .study import Experiment, LostResultError, Series, Study, Unit, blocks_of
+from .study import Experiment, Study, Unit, blocks_of
 
 V = TypeVar("V")
 KEPT = 64 << 20  # bytes of runs that are kept, beside those of the world in hand
 RECORD = 1_000  # bytes of what a run has beside its arrays: seeds, parameters, alarms
-UNFIT = "does not fit the other runs of this agent on this world"
 
 
 class MissingRunsError(KeyError):
@@ -126,15 +125,12 @@ class Results:
         return {label: agent.note for label, agent in agents.items() if agent.note}
 
 
-def collect(
-    study: Study, load: Callable[[Unit], Runs], reject: Callable[[Unit, str], None] = lambda *_: None
-) -> Results:
+def collect(study: Study, load: Callable[[Unit], Runs]) -> Results:
     """Return the results of a study, under its labels; the runs are read when they are asked for.
 
     Args:
         study: the study.
         load: loads the runs of a unit.
-        reject: drops the result of a unit, for a reason: it does not fit the others.
     """
     places: dict[str, dict[str, tuple[Experiment, WorldSpec]]] = {world.label: {} for world in study.worlds}
     agents: dict[str, dict[str, AgentSpec]] = {world.label: {} for world in study.worlds}
@@ -145,37 +141,9 @@ def collect(
                 agents[world.label][agent.label] = agent
 
     def read(world: str, agent: str) -> Runs:
-        return joined_from(blocks_of(*places[world][agent], agents[world][agent]), load, reject)
+        return joined([load(unit) for unit in blocks_of(*places[world][agent], agents[world][agent])])
 
     return Results(study, KeptRuns(agents, read), agents)
-
-
-def joined_from(units: Sequence[Unit], load: Callable[[Unit], Runs], reject: Callable[[Unit, str], None]) -> Runs:
-    """Return the runs of an agent on a world; if they cannot be joined, drop them and raise a LostResultError.
-
-    Args:
-        units: what they consist of.
-        load: loads the runs of a unit.
-        reject: drops the result of a unit, for a reason.
-    """
-    blocks = {unit: load(unit) for unit in units}
-    if unfit := unlike(blocks):
-        for unit in unfit:
-            reject(unit, UNFIT)
-        raise LostResultError(
-            f"what is stored of {unfit[0].agent.text} on {unfit[0].world.text} does not fit together: some of it has "
-            f"other rounds or arms; the same command computes all of it again"
-        )
-    return joined(list(blocks.values()))
-
-
-def unlike(blocks: Mapping[Unit, Runs]) -> list[Unit]:
-    """Return the units whose runs cannot be joined: those of one series that differ in rounds or arms."""
-    groups: dict[Series, dict[Unit, tuple[Any, ...]]] = {}
-    for unit, block in blocks.items():
-        shape = (block.rounds.tobytes(), block.pulls.shape[1], block.alarms is None)
-        groups.setdefault(unit.series, {})[unit] = shape
-    return [unit for group in groups.values() if len(set(group.values())) > 1 for unit in group]
 
 
 def summaries(results: Results, experiment: Experiment, world: WorldSpec) -> list[Summary]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 
@@ -14,18 +14,19 @@ from .. import parallel
 from ..agents.core.arguments import job_count, nearest
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.registry import AGENTS, check_parameters, kind, looks_like_path, make
-from ..code_version import modules_of
+from ..code_version import CodeVersions, classes_of, means_digest, modules_of, users_modules
 from ..envs.bandit import NSBanditEnv
 from ..files import KeptFile
 from ..means import Floats
 from ..play.loop import check_match
 from ..play.progress import Progress
 from ..play.simulate import known_of
+from ..play.simulate import simulate as engine
 from ..runs import Runs, seed_pair
 from ..specs import MODELS, AgentSpec, WorldSpec, as_agent, said
 from .results import Labelled
 from .store import Row, Store, encode
-from .study import LostResultError, Study, Unit, pinned, units_of
+from .study import Study, Unit, pinned, units_of
 
 KEPT = 4  # worlds whose means are kept
 
@@ -33,16 +34,27 @@ Simulate = Callable[..., Runs]
 
 
 class Computed(NamedTuple):
-    """The result of a unit as a worker sends it: the runs as they can be stored, the agents' steps and the seconds."""
+    """The result of a unit as a worker sends it.
+
+    Attributes:
+        row: the runs as they can be stored.
+        steps: the agents' steps.
+        seconds: the engine's own time.
+        modules: the user's modules behind it, with those that were imported while it was played.
+        means: the hash of the means of a world of the user's.
+    """
 
     row: Row
     steps: int
     seconds: float
+    modules: tuple[str, ...]
+    means: str
 
 
 def _computed(simulate: Simulate, n_jobs: int, unit: Unit) -> Computed:
     runs = compute(unit, simulate, n_jobs)
-    return Computed(encode(unit, runs), runs.steps, runs.seconds)
+    modules, means = users_modules(unit.world, unit.agent), means_digest(unit.world)
+    return Computed(encode(unit, runs), runs.steps, runs.seconds, modules, means)
 
 
 def compute(unit: Unit, simulate: Simulate, n_jobs: int | None) -> Runs:
@@ -69,9 +81,11 @@ def needs_of_units(units: Iterable[Unit]) -> parallel.Needs:
     return parallel.Needs.of(code, [file for file in files if isinstance(file, KeptFile)])
 
 
-W = TypeVar("W")
 SENT_ALONG = ("__main__", "__mp_main__")  # modules of a script or a notebook, whose classes travel with the task
-REPAIRS = 3  # times that broken results are computed again before the user is asked to look at the disk
+
+
+class ChangingWorldError(ValueError):
+    """A world of the user's gives other means each time it is asked."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,8 @@ def run(
     """
     threads = job_count(n_jobs)
     units = units_of(pinned(study))
+    for pair in dict.fromkeys((unit.world, unit.agent) for unit in units):
+        classes_of(*pair)  # loads all modules before the first is looked at
     missing = store.missing(units)
     own = parallel.executor("threads", min(threads, max(1, len(missing))))
     with progress, own if pool is None else nullcontext(pool) as pool:
@@ -147,6 +163,7 @@ def run(
             progress.say(pool.about)
         job = partial(_computed, simulate, 1 if pool.remote else max(1, threads // max(1, pool.workers)))
         needs = needs_of_units(missing) if pool.remote else None
+        means: dict[WorldSpec, str] = {}
         computed: list[Unit] = []
         failures: list[Failure] = []
         steps, seconds = 0, 0.0
@@ -157,6 +174,17 @@ def run(
                     failures.append(Failure(each.item, each.attempts, error.text, error.traceback, error.worker))
                     progress.fail()
                     continue
+                for unit, result in zip(each.items, each.results, strict=True):
+                    if unit.world not in means:
+                        means[unit.world] = means_digest(unit.world)
+                    if result.means != means[unit.world]:
+                        raise ChangingWorldError(
+                            f"the means of {unit.world.text} are not the same each time they are made from one seed, "
+                            f"so that its numbers depend on who computes; return a new array, and draw from the "
+                            f"generator alone that _means is given, with random = True"
+                        )
+                    if isinstance(store.code, CodeVersions):
+                        store.code.add(unit, set(result.modules) - {*SENT_ALONG})
                 store.save(each.items, [result.row for result in each.results])
                 computed += each.items
                 steps += sum(result.steps for result in each.results)
@@ -169,24 +197,15 @@ def run(
     return Outcome(tuple(units), tuple(computed), tuple(failures), steps, seconds)
 
 
-def load(store: Store, unit: Unit) -> Runs:
-    """The stored result of a unit; raises a :class:`LostResultError` if there is none that is whole."""
-    if (block := store.load(unit)) is None:
-        raise LostResultError(f"there is no result of {unit} any more; the same command computes it again")
-    return block
+def load(store: Store, unit: Unit, simulate: Simulate = engine) -> Runs:
+    """The stored result of a unit; it is computed again, here, if there is none that is whole.
 
-
-def until_whole(work: Callable[[], W], say: Callable[[str], None] = print) -> W:
-    """Do work that computes and then reads results, and again if some of these turn out to be broken.
-
-    Results are not read when a run begins, but when they are needed. What is damaged is dropped by then.
+    Results are not read when a run begins, but when they are needed: damage shows then.
     """
-    for _ in range(REPAIRS):
-        try:
-            return work()
-        except LostResultError as error:
-            say(f"{str(error).partition(';')[0]}; computing it again")
-    return work()
+    if (block := store.load(unit)) is None:
+        block = compute(unit, simulate, None)
+        store.save([unit], [encode(unit, block)])
+    return block
 
 
 def check_study(study: Study) -> None:

@@ -30,7 +30,7 @@ from ..code_version import CodeVersions
 from ..files import is_temporary, remove_leftovers, write_atomically
 from ..runs import Runs
 from ..sources import versions
-from .study import InvalidRunsError, StoreError, Unit, check_runs, identities
+from .study import InvalidRunsError, StoreError, Unit, check_runs, check_size, identities, size_of
 
 MARK = "README.txt"
 
@@ -125,11 +125,12 @@ class FolderLock:
 
 T = TypeVar("T")
 FILE = "results.sqlite"
-OWNER = "This folder belongs to ns_mab_gym.experiments."  # folders of earlier versions are taken up again
-EXPLANATION = f"""{OWNER}
+OWNER = "This folder belongs to ns_mab_gym"  # and to which part of it, in folders of earlier versions
+EXPLANATION = f"""{OWNER}. The command that made it continues with what is stored here.
 
 {FILE}    every result: a row for each block of runs of an agent on a world, of this and of earlier code
-The rest is made from it whenever the command is run; table.parquet is the tidy table of the last one.
+The rest is made from it whenever the command is run. summary.csv has a row for each agent on each world, table.parquet
+one for each recorded round of each run; docs/experiments.md explains their columns.
 """
 VERSION = 1  # of the table below
 SCHEMA = """CREATE TABLE IF NOT EXISTS units (
@@ -219,17 +220,32 @@ class Store:
         folder: where they are; made if it does not exist, refused if it holds other things.
         code: gives the version of the code that computes a unit.
         report: shows a line to the user, about a result that is not as it should be.
+        fresh: whether the results that are there are dropped.
+
+    Attributes:
+        rejected: the number of results that were dropped because they were not as they should be.
     """
 
-    def __init__(self, folder: str | Path, code: Callable[[Unit], str], report: Callable[[str], None] = print) -> None:
+    rejected = 0
+
+    def __init__(
+        self,
+        folder: str | Path,
+        code: Callable[[Unit], str],
+        report: Callable[[str], None] = print,
+        *,
+        fresh: bool = False,
+    ) -> None:
         self.folder, self.code, self.report = Path(folder), code, report
-        self._turn = threading.RLock()
+        self._turn, self._sizes = threading.RLock(), dict[str, tuple[int, int | None]]()
         with guarded(self.folder, "use the folder"):
             own_folder(self.folder, OWNER, "choose a new or empty folder for the results")
             mark(self.folder, EXPLANATION)
             self._open()
             try:
                 remove_leftovers(self.folder, self.folder / "figures")
+                if fresh:
+                    self._do("write to", lambda db: db.execute("DELETE FROM units"))
             except BaseException:
                 self.close()
                 raise
@@ -296,15 +312,20 @@ class Store:
     def load(self, unit: Unit) -> Runs | None:
         """Return the result of a unit, or None if it must be computed; a damaged one is reported and dropped."""
         for row in self._select("about, arrays, digest", unit):
+            key = unit.series.identity(self.code(unit))
+            if key not in self._sizes:
+                self._sizes[key] = size_of(unit.world)
             try:
-                return decode(unit, *row)
+                check_size(block := decode(unit, *row), *self._sizes[key])
+                return block
             except Exception as error:  # of zipfile, NumPy or JSON
                 self.reject(unit, f"is damaged ({next(iter(str(error).splitlines()), type(error).__name__)})")
         return None
 
     def reject(self, unit: Unit, reason: str) -> None:
         """Drop the result of a unit, and report why."""
-        self.report(f"{unit}: {reason}; dropped, to be computed again")
+        self.rejected += 1
+        self.report(f"the result of {unit}, {reason}; dropped, to be computed again")
         self._do("write to", lambda db: db.execute("DELETE FROM units WHERE key = ?", [unit.identity(self.code(unit))]))
 
     def _select(self, columns: str, unit: Unit) -> list[Any]:
@@ -338,7 +359,7 @@ class MemoryStore(Store):
         self, code: Callable[[Unit], str] = lambda unit: "", saved: Callable[[Unit], None] = lambda unit: None
     ) -> None:
         self.folder, self.code, self.report, self.saved = Path(":memory:"), code, print, saved
-        self._turn = threading.RLock()
+        self._turn, self._sizes = threading.RLock(), dict[str, tuple[int, int | None]]()
         self._db = _database(self.folder)
 
     def save(self, units: Sequence[Unit], rows: Sequence[Row]) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from ..agents.core.arguments import choice, escaped, known_parameters, plain_text, positive_int, shown
 from ..agents.core.registry import TEXTS, Values, is_number, plain
 from ..agents.parts.alarms import ALARM, CAPACITY
+from ..envs.bandit import NSBanditEnv
 from ..files import KeptFile, sha256_of
 from ..runs import POINTS, Runs, seed_pair
 from ..specs import MODELS, AgentSpec, S, Spec, WorldSpec, read_agents, swept_agents
@@ -443,10 +444,6 @@ class StoreError(ValueError):
     """The folder of results cannot be used; the message says why and what to do."""
 
 
-class LostResultError(StoreError):
-    """A stored result turned out to be damaged or gone; the same command computes it again."""
-
-
 class InvalidRunsError(ValueError):
     """Runs are not what a unit can have as its result; the message says in what."""
 
@@ -481,6 +478,20 @@ def check_runs(unit: Unit, block: Runs) -> None:
         within = (every["round"] >= 1) & (every["round"] <= block.horizon)
         within &= (every["arm"] >= -1) & (every["arm"] < pulls.shape[1])
         _ensure(within.all(), "alarms are out of range")
+
+
+def check_size(block: Runs, n_arms: int, horizon: int | None) -> None:
+    """Raise an :class:`InvalidRunsError` unless runs have the arms and the horizon of their world, see `size_of`."""
+    _ensure(horizon in (None, block.horizon), "horizon is not that of its world")
+    _ensure(block.pulls.shape[1] == n_arms, "arms are not those of its world")
+
+
+def size_of(world: WorldSpec) -> tuple[int, int | None]:
+    """Return the number of arms of a world, and its horizon; None if that shows only when it is played."""
+    env = world.env()
+    bandit = env.unwrapped
+    horizon = bandit.world.horizon if isinstance(bandit, NSBanditEnv) else None
+    return int(env.action_space.n), horizon  # type: ignore[attr-defined]
 
 
 def _ensure(true: bool | np.bool_, otherwise: str) -> None:

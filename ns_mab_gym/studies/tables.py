@@ -76,8 +76,11 @@ def _drawn_changes(world: WorldSpec, seeds: tuple[int, ...]) -> tuple[Changes, .
 
 ROWS = 1 << 17  # of the table that are written at once
 SCHEMA = pa.schema(
-    {"world": pa.string(), "agent": pa.string(), "run": pa.int32(), "round": pa.int64(), "regret": pa.float64()}
-)
+    {
+        "world": pa.string(), "agent": pa.string(), "world_words": pa.string(), "agent_words": pa.string(),
+        "run": pa.int32(), "round": pa.int64(), "regret": pa.float64(),
+    }
+)  # fmt: skip
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their wide forms
 SUMMARY = (
     "world", "agent", "words", "stands_for", "runs", "final_regret", "sd", "se", "low", "high",
@@ -120,9 +123,9 @@ def write_tables(results: Results, folder: Path, means: Mapping[str, Floats | No
                     finals[experiment, world] = _summary_rows(results, experiment, world)
                     detections[experiment, world] = _detection_rows(results, world, cards)
             for label, agent in results.agents[world.label].items():
-                if (world.text, agent.text) not in written:
-                    written.add((world.text, agent.text))
-                    for rows in _regret_tables(world.text, agent.text, results.curves[world.label][label]):
+                if (words := (world.text, agent.text)) not in written:  # what has two labels stands under the first
+                    written.add(words)
+                    for rows in _regret_tables((world.label, label, *words), results.curves[world.label][label]):
                         table.write_table(rows)
     pairs = [(experiment, world) for experiment in results.study.experiments for world in experiment.worlds]
     summary = csv_table(SUMMARY, (row for pair in pairs for row in finals[pair]))
@@ -133,14 +136,13 @@ def write_tables(results: Results, folder: Path, means: Mapping[str, Floats | No
     return totals
 
 
-def _regret_tables(world: str, agent: str, runs: Runs) -> Iterator[pa.Table]:
-    """A row for each run and recorded round of an agent on a world, in tables of a few runs."""
+def _regret_tables(who: Sequence[str], runs: Runs) -> Iterator[pa.Table]:
+    """A row for each run and recorded round of an agent on a world, after the texts ``who``; tables of a few runs."""
     step = max(1, ROWS // len(runs.rounds))
     for first in range(0, len(runs), step):
         regret = runs.regret[first : first + step]
         columns: list[Iterable[object]] = [
-            pa.repeat(world, regret.size),
-            pa.repeat(agent, regret.size),
+            *(pa.repeat(text, regret.size) for text in who),
             np.repeat(np.arange(first, first + len(regret), dtype=np.int32), len(runs.rounds)),
             np.tile(runs.rounds, len(regret)),
             regret.ravel(),
@@ -153,12 +155,12 @@ def _summary_rows(results: Results, experiment: Experiment, world: WorldSpec) ->
     rows = []
     for row in summaries(results, experiment, world):
         f, d = row.final, row.difference
-        difference = ("", "", "") if d is None else (d.mean, d.low, d.high)
+        compared = (np.nan,) * 3 if d is None else (d.mean, d.low, d.high)
         improvement = "" if row.improvement is None else row.improvement.mean
         curve, agent = results.curves[world.label][row.label], results.agents[world.label][row.label]
         asked = (world.label, row.label, agent.text, agent.stands_for, len(curve))
-        compared = (*difference, experiment.reference, improvement, row.rank, curve.seconds)
-        rows.append([*asked, f.mean, f.sd, f.se, f.low, f.high, *compared])
+        figures = ["" if np.isnan(each) else each for each in (f.low, f.high, *compared)]
+        rows.append([*asked, f.mean, f.sd, f.se, *figures, experiment.reference, improvement, row.rank, curve.seconds])
     return rows
 
 

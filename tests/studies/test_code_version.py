@@ -196,7 +196,7 @@ def steady(tmp_path, monkeypatch, request):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("ns_mab_gym.IMPORTED_AT", float("inf"))  # as if Python had been started after it was written
     players = (AgentSpec.of("random"), AgentSpec.of(f"{module}:Steady"))
-    study = Study("", (Experiment(worlds=(WorldSpec.of("smooth"),), agents=players, runs=2),))
+    study = Study("", (Experiment(worlds=(WorldSpec.of("smooth", horizon=20),), agents=players, runs=2),))
 
     def write(arm):
         (tmp_path / f"{module}.py").write_text(AGENT.format(name="Steady", arm=arm))
@@ -210,7 +210,7 @@ def computed(study, folder, progress, edit=bool, told=bool):
 
     def engine(env, agent, *, runs, seed, first_run, **_):
         edit()
-        pulls = np.full((runs, 10), 2)
+        pulls = np.full((runs, 10), 2)  # in the 20 rounds of the world
         seeds = [seed_pair(seed, run) for run in range(first_run, first_run + runs)]
         return Runs(np.array([20]), np.ones((runs, 1)), pulls, pulls, seeds, [{}] * runs, 0.1)
 
@@ -222,7 +222,8 @@ def computed(study, folder, progress, edit=bool, told=bool):
 def test_what_was_computed_while_its_code_was_edited_or_removed_is_not_stored(tmp_path, progress, steady, gone):
     write, study, module = steady
     edit = partial((tmp_path / f"{module}.py").unlink, missing_ok=True) if gone else partial(write, 1)
-    with pytest.raises(EditedCodeError, match=f"code that {module}:Steady on smooth depends on was edited while the"):
+    words = f"code that {module}:Steady on smooth:horizon=20 depends on was edited while the"
+    with pytest.raises(EditedCodeError, match=words):
         computed(study, tmp_path / "store", progress, edit)
     write(0)
     assert computed(study, tmp_path / "store", progress) == 1  # the other agent's code was not edited

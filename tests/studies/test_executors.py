@@ -20,6 +20,7 @@ from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study, units_of
 
 pytest.importorskip("distributed")
+pytest.importorskip("cryptography")
 AGENTS = ("beta-swts", "sw-ucb", "glr-ts")
 OWN = """
 class Mine:

@@ -3,12 +3,9 @@
 import gc
 import weakref
 from collections import Counter
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
-from stored_runs import save, v1
 
 from ns_mab_gym.leaderboard import page as board
 from ns_mab_gym.leaderboard.plan import chosen_worlds, plan_of, zoo_and
@@ -19,8 +16,7 @@ from ns_mab_gym.runs import Runs
 from ns_mab_gym.specs import AgentSpec, WorldSpec
 from ns_mab_gym.studies import runner
 from ns_mab_gym.studies.results import KeptRuns, Labelled, MissingRunsError, collect
-from ns_mab_gym.studies.runner import compute, load, run, until_whole
-from ns_mab_gym.studies.store import Store
+from ns_mab_gym.studies.runner import compute, load
 from ns_mab_gym.studies.study import Experiment, Study, units_of
 
 
@@ -80,37 +76,13 @@ def test_labels_are_known_without_reading():
             missing()
 
 
-@pytest.mark.parametrize("together", [True, False], ids=["all stored", "others computed now"])
-def test_the_command_goes_on_until_all_blocks_fit(tmp_path, study, engine, progress, told, together):
-    """Each is a result by itself; joined, the rounds of one would be taken for those of the other."""
-    first, other = units_of(study)[0], compute(units_of(study)[0], engine, None)
-
-    def read():
-        run(study, store, engine, progress)
-        curves = collect(study, partial(load, store), store.reject).curves
-        return {(world, agent): runs.regret.tolist() for world in curves for agent, runs in curves[world].items()}
-
-    with Store(tmp_path / "whole", v1) as store:
-        whole = read()
-    with Store(tmp_path / "fit", v1, told.append) as store:
-        if together:
-            run(study, store, engine, progress)
-        save(store, first, replace(other, rounds=other.rounds * 2, pulls=other.pulls * 2))
-        engine.calls.clear()
-        assert until_whole(read, told.append) == whole
-        assert len(engine.calls) == (3 if together else 18 - 1 + 3)  # the blocks of this agent on this world
-    assert [line.endswith("computing it again") for line in told] == [False] * 3 + [True]
-    assert all("does not fit the other runs" in line for line in told[:3])
-    assert "of ts on NSBandit-Abrupt-v0:horizon=1000 does not fit together" in told[3]
-
-
 @pytest.fixture
 def loaded(monkeypatch):
     """Counts the blocks that a pipeline or a leaderboard loads, and how many of them are held at once."""
     alive, most = weakref.WeakSet(), [0, 0]
 
-    def noting(store, unit):
-        block = load(store, unit)
+    def noting(store, unit, simulate):
+        block = load(store, unit, simulate)
         alive.add(block)
         most[:] = max(most[0], len(alive)), most[1] + 1
         return block

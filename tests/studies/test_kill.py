@@ -19,7 +19,7 @@ from ns_mab_gym.play.progress import Lines
 from ns_mab_gym.runs import Runs, seed_pair
 
 study = Study("killed", (Experiment(
-    worlds=(WorldSpec.of("NSBandit-Abrupt-v0"), WorldSpec.of("NSBandit-Smooth-v0")),
+    worlds=(WorldSpec.of("NSBandit-Abrupt-v0", horizon=400), WorldSpec.of("NSBandit-Smooth-v0", horizon=400)),
     agents=tuple(AgentSpec.of("ts", window=w) for w in range(1, 11)), runs=75),))
 
 def engine(env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_run, rounds=None):
@@ -29,8 +29,8 @@ def engine(env, agent, *, runs, seed, env_kwargs, agent_kwargs, n_jobs, first_ru
     numbers = range(first_run, first_run + runs)
     rng = [np.random.default_rng((seed, len(env), agent_kwargs["window"], run)) for run in numbers]
     regret = np.array([np.cumsum(each.random(400)) for each in rng])
-    return Runs(rounds=np.arange(1, 401), regret=regret, pulls=np.full((runs, 2), 200),
-        suboptimal_pulls=np.full((runs, 2), 100), seeds=[seed_pair(seed, run) for run in numbers],
+    return Runs(rounds=np.arange(1, 401), regret=regret, pulls=np.full((runs, 10), 40),
+        suboptimal_pulls=np.full((runs, 10), 20), seeds=[seed_pair(seed, run) for run in numbers],
         parameters=[{}] * runs, seconds=0.01)
 
 print("ready", flush=True)
@@ -57,7 +57,7 @@ def units_in(folder, scratch):
         if not db.execute("SELECT 1 FROM sqlite_master").fetchall():
             return set()
         rows = db.execute("SELECT world, agent, first_run FROM units").fetchall()
-    return {f"{world} {agent.removeprefix('ts:window=')} {first}" for world, agent, first in rows}
+    return {f"{world.partition(':')[0]} {agent.removeprefix('ts:window=')} {first}" for world, agent, first in rows}
 
 
 def test_kills_cost_nothing_that_was_stored(tmp_path):

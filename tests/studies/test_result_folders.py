@@ -50,6 +50,14 @@ def test_what_an_interrupted_start_leaves_is_taken_up_again(tmp_path, names):
     assert {path.name for path in (tmp_path / "out").iterdir()} - {".lock"} == {"README.txt", "results.sqlite"}
 
 
+def test_a_folder_of_an_earlier_version_is_taken_up_and_says_what_it_holds_now(tmp_path):
+    furnish(tmp_path / "out", ["README.txt=This folder belongs to ns_mab_gym.experiments.\n\nunits/    every result"])
+    Store(tmp_path / "out", v1).close()
+    told = (tmp_path / "out" / "README.txt").read_text()
+    assert all(name in told for name in ("results.sqlite", "summary.csv", "table.parquet", "docs/experiments.md"))
+    assert "units/" not in told
+
+
 @pytest.mark.parametrize("names", OTHERS.values(), ids=OTHERS)
 def test_what_somebody_else_keeps_there_is_not(tmp_path, names):
     furnish(tmp_path / "out", names)

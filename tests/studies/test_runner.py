@@ -1,17 +1,18 @@
 """The runner computes what is missing, once, and gives the same numbers in any number of sittings."""
 
 import threading
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
-from stored_runs import change, v1
+from stored_runs import change, save, v1
 
-from ns_mab_gym.runs import seed_pair
+from ns_mab_gym.runs import joined, seed_pair
 from ns_mab_gym.studies.results import collect
-from ns_mab_gym.studies.runner import load, run, until_whole
+from ns_mab_gym.studies.runner import load, run
 from ns_mab_gym.studies.store import Store
-from ns_mab_gym.studies.study import LostResultError, units_of
+from ns_mab_gym.studies.study import units_of
 
 
 def test_everything_is_computed_once_and_then_remembered(study, store, engine, progress):
@@ -121,32 +122,40 @@ def test_curves_join_blocks_and_interpolate(study, store, engine, progress):
     assert curves.seeds == [seed_pair(0, run) for run in range(60)]  # blocks are joined by the number of their runs
 
 
-def test_a_damaged_result_is_found_when_it_is_read_and_computed_again(study, store, engine, progress):
+def test_damaged_results_are_found_when_they_are_read_and_computed_again(study, store, engine, progress):
+    """All of them in one pass, however many."""
     run(study, store, engine, progress)
     expected = [load(store, unit).final.mean() for unit in units_of(study)]
     store.close()
-    assert change(store.folder, "UPDATE units SET arrays = zeroblob(99) WHERE first_run = 25 AND agent = 'ts'") == 2
+    assert change(store.folder, "UPDATE units SET arrays = zeroblob(99) WHERE agent = 'ts'") == 6
     engine.calls.clear()
-    said, dropped = [], []
-
-    def compared():
-        run(study, again, engine, progress)
-        return [load(again, unit).final.mean() for unit in units_of(study)]
-
+    dropped = []
     with Store(store.folder, v1, dropped.append) as again:
-        assert until_whole(compared, said.append) == expected
-    assert len(engine.calls) == len(said) == len(dropped) == 2
-    assert all(line.endswith("; computing it again") for line in said)
+        run(study, again, engine, progress)
+        assert engine.calls == []
+        for _ in range(2):
+            assert [load(again, unit, engine).final.mean() for unit in units_of(study)] == expected
+    assert len(engine.calls) == len(dropped) == 6
 
 
-def test_what_goes_on_breaking_is_told_in_the_end(study, store, engine, progress):
-    """A disk that returns other bytes than were written is not tried for ever."""
-    tries = []
+@pytest.mark.parametrize(
+    ("factor", "arms", "words"), [(2, 1, "horizon is not that of its world"), (1, 2, "arms are not those of its world")]
+)
+def test_a_stored_result_has_the_horizon_and_the_arms_of_its_world(factor, arms, words, unit, block, store, told):
+    pulls = np.repeat(block.pulls * factor // arms, arms, axis=1)
+    save(store, unit, replace(block, rounds=block.rounds * factor, pulls=pulls, suboptimal_pulls=pulls))
+    assert store.load(unit) is None
+    assert told == [f"the result of {unit}, is damaged ({words}); dropped, to be computed again"]
 
-    def reading():
-        tries.append(1)
-        raise LostResultError("it is gone; the same command computes it again")
 
-    with pytest.raises(LostResultError, match="it is gone"):
-        until_whole(reading, lambda line: None)
-    assert len(tries) == 4
+def test_a_fresh_store_has_dropped_what_it_held(study, store, engine, progress):
+    run(study, store, engine, progress)
+    store.close()
+    with Store(store.folder, v1, fresh=True) as again:
+        assert again.missing(units_of(study)) == units_of(study)
+
+
+def test_blocks_of_other_lengths_are_not_joined(block):
+    """The rounds of one would be taken for those of the other."""
+    with pytest.raises(ValueError, match="blocks of runs differ in rounds or arms"):
+        joined([block, replace(block, rounds=block.rounds * 2)])

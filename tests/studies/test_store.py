@@ -222,7 +222,8 @@ def test_a_damaged_row_is_reported_dropped_and_computed_again(store, blocks, tol
         assert again.missing([first, second]) == []
         assert again.load(first) is None
         assert told == [
-            f"{first}: is damaged (its contents are not those that were written); dropped, to be computed again"
+            f"the result of {first}, is damaged (its contents are not those that were written); dropped, to be "
+            "computed again"
         ]
         assert again.missing([first, second]) == [first]
         assert same(again.load(second), blocks[second])

@@ -33,8 +33,10 @@ def test_the_table_has_a_row_for_each_pair_run_and_round_once(tmp_path, twice, e
     expected = pd.concat(
         pd.DataFrame(
             {
-                "world": world.text,
-                "agent": agent.text,
+                "world": world.label,
+                "agent": agent.label,
+                "world_words": world.text,
+                "agent_words": agent.text,
                 "run": np.repeat(np.arange(unit.first_run, unit.first_run + unit.runs, dtype=np.int32), 20),
                 "round": np.tile(block.rounds, unit.runs),
                 "regret": block.regret.ravel(),
