@@ -17,10 +17,11 @@ import quoted
 
 BENCHMARKS = {
     "agents": ("agents", "growth", "flat"),
-    "choosing": ("advice", "tuning"),
+    "choosing": ("advice", "answers", "tuning"),
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
     "peers": ("peers",),
+    "starting": ("judged", "ablation", "scaling"),
     "startup": ("loading", "compiling"),
     "studies": ("stored", "tiny_units"),
     "theory": ("theory", "windows"),

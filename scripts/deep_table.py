@@ -23,7 +23,6 @@ from typing import Any
 import quoted
 import torch
 from matplotlib.figure import Figure
-from plain_index import SPACE, PlainIndex
 from quoted_rows import REFERENCES, TWIN, error_reach
 
 from ns_mab_gym.cli.parser import Parser, closing, jobs, leave, path
@@ -36,11 +35,10 @@ from ns_mab_gym.rl.training import EVERY, Trained, Training
 from ns_mab_gym.specs import WorldSpec
 from ns_mab_gym.studies.tables import json_text
 from ns_mab_gym.tuning.search import SPACES
-from ns_mab_gym.tuning.tune import tune
 
 PICTURE = "deep-table.png"
 STRONGEST = 2  # of the zoo, beside those that always play
-ALWAYS = ("kl-ucb", "sw-ucb", "beta-swts", "ts", "random", "oracle-restart")
+ALWAYS = ("changepoint-ucb", "kl-ucb", "sw-ucb", "beta-swts", "ts", "faded-index", "random", "oracle-restart")
 WORLDS: dict[str, dict[str, Any]] = {
     "piecewise": {"world": "piecewise", "changes": 4},
     "random walk": {"world": "random-walk", "step": 0.02},
@@ -176,8 +174,8 @@ def trained(size: Size, out: Path, jobs: int) -> Iterator[tuple[Name, Trained]]:
 def compared(size: Size, out: Path, models: Mapping[Name, Trained]) -> Generator[str, None, dict[str, dict[str, Any]]]:
     """Find the strongest of the zoo, play held-out instances, and write ``numbers.json`` of each world.
 
-    The rivals are the same in all worlds: those that always play, the strongest of each world, each of them also
-    tuned, and the plain index.
+    The rivals are the same in all worlds: those that always play and the strongest of each world, each of them also
+    tuned.
     """
     races, seconds, worlds = {}, {}, {}
     trainings = {world: size.training(world) for world in size.worlds}
@@ -191,10 +189,7 @@ def compared(size: Size, out: Path, models: Mapping[Name, Trained]) -> Generator
     names = list(dict.fromkeys([*size.rivals, *best]))
     for world, entry in size.worlds.items():
         began = time.perf_counter()
-        plain = tune(envs[world], PlainIndex, space=SPACE, runs=size.tuning_runs, seed=comparison.TUNING_SEED)
-        spent = plain.spent.runs * size.horizon, plain.spent.seconds
         rivals = comparison.tuned(comparison.rivals_of(entry, names)[0], envs[world], size.tuning_runs)
-        rivals = [*rivals, comparison.Rival(f"plain index{TWIN}", PlainIndex, plain.parameters, *spent)]
         of_world = {name: {seed: models[world, name, seed] for seed in size.seeds} for name in size.algorithms}
         words = ",".join(f"{key}={value}" for key, value in entry.kwargs.items() if key != "world")
         worlds[world] = found = {

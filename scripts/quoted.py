@@ -227,9 +227,8 @@ def paper_figures(folder: Path) -> dict[str, Any]:
 
 
 def _verdict(judged: Mapping[str, Any]) -> dict[str, Any]:
-    """The verdict under all readings, under the first one of every choice, and the choices on which it depends."""
-    first = judged["readings"][0]["verdict"]
-    return {"verdict": judged["verdict"], "headline": first, "depends_on": judged["depends_on"]}
+    """The headline, the verdict that all readings share, the choices on which it depends, and how many readings."""
+    return {**{key: judged[key] for key in ("headline", "verdict", "depends_on")}, "readings": len(judged["readings"])}
 
 
 def _zoo(regret: Mapping[tuple[str, str], list[float]], worlds: list[str]) -> dict[str, dict[str, Any]]:

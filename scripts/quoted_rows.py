@@ -17,8 +17,7 @@ Row = Mapping[str, Any]
 VERDICTS = {  # of a sentence of the paper, and the heading of a table
     "holds": "hold",
     "does not hold": "do not hold",
-    "undecided at this number of runs": "undecided",
-    "depends on the reading": "depend on the reading",
+    "undecided": "undecided",
 }
 REFERENCES = ("oracle-restart", "random")  # one is told when the world changes, one learns nothing: no rivals
 TWIN = ", tuned"  # the end of the label of a tuned rival
@@ -30,30 +29,36 @@ MEAN = "{0:,.0f} ± {1:,.0f}"  # a mean with its standard error
 
 
 def verdicts(figures: Figures) -> Rows:
-    """The number of sentences with each verdict, for each world and altogether."""
+    """The number of sentences with each headline, and of those that depend on the reading, by world and altogether."""
     claims = figures["paper"]["claims"]
-    counted = {world: Counter(each["verdict"] for each in found.values()) for world, found in claims.items()}
-    counted["**all**"] = sum(counted.values(), Counter())
-    for world, counts in counted.items():
-        yield {"world": world, "sentences": counts.total(), **{VERDICTS[each]: counts[each] for each in VERDICTS}}
+    found: dict[str, list[Row]] = {world: list(each.values()) for world, each in claims.items()}
+    found["**all**"] = [each for several in found.values() for each in several]
+    found["**all but †**"] = [each for each in found["**all**"] if not each["said_of"]]
+    for world, several in found.items():
+        counts = Counter(each["headline"] for each in several)
+        depend = sum(bool(each["depends_on"]) for each in several)
+        numbers = {VERDICTS[each]: counts[each] for each in VERDICTS}
+        yield {"world": world, "sentences": len(several), **numbers, "of these depend on the reading": depend}
 
 
 def open_verdicts(figures: Figures) -> Rows:
-    """The sentences that 50 runs leave undecided, whose verdict depends on the reading, or changes with more runs."""
+    """The sentences that 50 runs leave undecided or refute, or whose verdict depends, or changes with more runs."""
     for world, found in figures["paper"]["claims"].items():
         for key, each in found.items():
             more = each.get("more_runs")
-            if each["verdict"] in list(VERDICTS)[2:] or (more and more["verdict"] != each["verdict"]):
+            if each["headline"] != "holds" or each["depends_on"] or (more and more["headline"] != each["headline"]):
                 title = f"{key}{' †' if each['said_of'] else ''}"
                 yield {"sentence": title, "world": world, "50 runs": _verdict(each), "500 runs": _verdict(more)}
 
 
 def _verdict(judged: Row | None) -> str:
-    """The headline's verdict, and the choices on which it depends."""
+    """The headline's verdict, then whether the other readings agree, or the choices on which it depends."""
     if judged is None:
         return "–"
-    on = ", ".join(f"*{key}*" for key in judged["depends_on"])
-    return f"{judged['headline'].partition(' at ')[0]}{'; depends on ' if on else ''}{on}"
+    others = f"depends on {', '.join(f'*{key}*' for key in judged['depends_on'])}" if judged["depends_on"] else ""
+    if not others and judged["readings"] > 1:
+        others = "other readings agree"
+    return "; ".join(filter(None, (judged["headline"], others)))
 
 
 def by_world(figures: Figures, which: str) -> Rows:
@@ -120,7 +125,7 @@ def best_regrets(figures: Figures) -> Rows:
         cells = {}
         for row in found["models"]:
             counts = Counter(rival["learning"][row["agent"]]["learning"] for rival in rivals)
-            cells[row["agent"]] = f"{row['regret']:,.0f} ({counts['wins']} / {counts['loses']} / {counts['open']})"
+            cells[row["agent"]] = f"{row['regret']:,.0f} ({counts['wins']} / {counts['loses']} / {counts['undecided']})"
         yield {
             "{arms} arms, T = {horizon:,}, {rivals} rivals".format(**figures["deep-table"], rivals=len(rivals)): world,
             **cells,
@@ -172,7 +177,6 @@ def agents_of_world(figures: Figures, world: str) -> Rows:
             cost = f"{steps:,.0f} steps, {seconds:,.0f} s each"
         else:
             mark, words = "*" * (row["agent"] in REFERENCES), {key: row["learning"][key]["learning"] for key in words}
-            words = {key: "undecided" if word == "open" else word for key, word in words.items()}
             name = f"{mark}{_title(row)}{mark}"
             cost = f"{row['steps']:,} steps, {row['seconds']:,.0f} s" if row["steps"] else cost
         ends = {} if trained else {"low": row["regret"] - error_reach(row), "high": row["regret"] + error_reach(row)}

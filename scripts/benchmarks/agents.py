@@ -31,6 +31,9 @@ MARKS = {
     "d-ucb": 1.5,
     "d-ts": 1.5,
     "ds-ts": 1.5,
+    "faded-index": 1.5,
+    "aff-ucb": math.inf,
+    "aff-ts": math.inf,
     "cusum-ucb": 1.5,
     "glr-klucb": 10.0,
     "glr-klucb:restart=global": 10.0,
@@ -41,7 +44,10 @@ MARKS = {
     "raw-ucb:grid=geometric": 4.0,
     "fewa:grid=geometric": 4.0,
     "oracle-restart": math.inf,
+    "kalman-ucb": math.inf,
+    "kalman-ts": math.inf,
     "predictive-sampling": math.inf,
+    "changepoint-ucb": 6.0,
     "switching-ts": 10.0,
     "active-ptw": 10.0,
     "dsw-ts": 1.5,
@@ -50,6 +56,12 @@ MARKS = {
     "adr-ts": math.inf,
     "master": math.inf,
     "bandit-over-windows": math.inf,
+    "epsilon-greedy": 0.4,
+    "softmax": 1.5,
+    "gradient-bandit": 1.5,
+    "explore-then-commit": 0.4,
+    "exp3-ix": 1.5,
+    "tsallis-inf": 1.5,
 }
 THREADS_MARK = 1.7
 FLAT_MARK = 2.0  # times the cost of a step in a longer run

@@ -12,7 +12,7 @@ Measured: SW-UCB grows no faster than published. Bandit over windows stays far b
 as T: the bound exceeds T/2 at these horizons, and Exp3, with some hundred blocks, has hardly begun to prefer a window.
 It loses to both fixed windows, and its regret does not depend on B yet.
 
-Differences: SW-UCB has the bonus of Garivier and Moulines, √(0.6 ln(min(t, τ))/N), not the source's.
+Differences: SW-UCB has the bonus of Garivier and Moulines, 2λ √(0.6 ln(min(t, τ))/N) with λ = 0.1, not the source's.
 
 python scripts/published/bandit_over_windows.py
 """
