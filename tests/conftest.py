@@ -50,6 +50,7 @@ def names_left() -> Iterator[None]:
 def dask_pool() -> Iterator[Pool]:
     """The two workers of a Dask cluster on this machine, which all tests share; a worker that is killed comes back."""
     pytest.importorskip("distributed")
+    pytest.importorskip("cryptography")
     with executor("dask", 2) as pool:
         yield pool
 

@@ -34,7 +34,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "worlds": {"agents.core", "files", "means"},
     "envs": {"agents.core", "means", "quantile", "rewards", "worlds"},
     "wrappers": {"agents.core", "means"},
-    "specs": {"agents.core", "envs", "files", "means", "worlds"},
+    "specs": {"agents.core", "envs", "files", "means", "rewards", "worlds"},
     "parallel": {"agents.core", "files", "sources"},
     "play": {
         "agents.core", "agents.parts", "compilation", "envs", "means", "parallel", "quantile", "rewards", "runs",
@@ -60,10 +60,10 @@ DIRECTIONS: dict[str, set[str]] = {
         "sources", "specs", "statistics", "studies", "worlds",
     },
     "comparison": {
-        "agents.core", "envs", "figures", "files", "means", "parallel", "play", "report", "runs", "specs",
-        "statistics", "studies", "theory",
+        "agents.core", "envs", "figures", "files", "parallel", "play", "report", "runs", "specs", "statistics",
+        "studies",
     },
-    "tuning": {"agents.core", "envs", "means", "play", "runs", "specs", "statistics", "theory", "worlds"},
+    "tuning": {"agents.core", "envs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",

@@ -40,8 +40,8 @@ def section(worlds: dict[str, Any]) -> dict[str, Any]:
 
 def test_each_rival_is_counted_once(script: Callable[[str], Any]) -> None:
     worlds = {
-        "jumps": world({"PPO": {"oracle-restart": "loses"}, "DQN": {"kl-ucb": "loses", "sw-ucb": "open"}}),
-        "walks": world({"PPO": dict.fromkeys(RIVALS, "open"), "DQN": dict.fromkeys(RIVALS, "loses")}),
+        "jumps": world({"PPO": {"oracle-restart": "loses"}, "DQN": {"kl-ucb": "loses", "sw-ucb": "undecided"}}),
+        "walks": world({"PPO": dict.fromkeys(RIVALS, "undecided"), "DQN": dict.fromkeys(RIVALS, "loses")}),
     }
     rows = [(row["PPO"], row["DQN"]) for row in script("quoted_rows").best_regrets({"deep-table": section(worlds)})]
     assert rows == [("45 (4 / 0 / 0)", "46 (2 / 1 / 1)"), ("45 (0 / 0 / 4)", "46 (0 / 4 / 0)")]
@@ -51,7 +51,7 @@ def test_the_table_has_every_agent_in_order_and_the_strongest_rival_is_no_refere
     script: Callable[[str], Any],
 ) -> None:
     texts = script("quoted_rows")
-    figures = {"deep-table": section({"jumps": world({"PPO": {"kl-ucb, tuned": "open"}})})}
+    figures = {"deep-table": section({"jumps": world({"PPO": {"kl-ucb, tuned": "undecided"}})})}
     rows = {row["agent"]: tuple(row.values())[1:] for row in texts.agents_of_world(figures, "jumps")}
     assert list(rows) == [
         "*`oracle-restart`*", "**PPO**", "tuned `kl-ucb`", "tuned `sw-ucb`", "`kl-ucb`", "`sw-ucb`"

@@ -38,6 +38,10 @@ def test_every_public_name_can_be_had():
         _ = ns_mab_gym.simulat
 
 
+def test_the_package_lists_what_is_meant_for_users_alone():
+    assert dir(ns_mab_gym) == sorted([*ns_mab_gym.__all__, "__version__"])
+
+
 def test_versions_agree():
     assert ns_mab_gym.__version__ == PROJECT["project"]["version"] == importlib.metadata.version("ns-mab-gym")
     assert f"## [{ns_mab_gym.__version__}]" in (ROOT / "CHANGELOG.md").read_text()

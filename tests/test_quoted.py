@@ -151,7 +151,7 @@ def test_every_benchmark_has_figures_in_the_file(quoted: Any) -> None:
 
 def test_the_figures_of_the_paper_are_read_from_its_folder(quoted: Any, tmp_path: Path) -> None:
     """Each agent of the study has its number as its regret."""
-    verdict = {"verdict": "holds", "readings": [{"verdict": "undecided"}], "depends_on": ["KL-UCB"]}
+    verdict = {"verdict": "holds", "headline": "undecided", "readings": [{}, {}], "depends_on": ["KL-UCB"]}
     claim = {"world": "Abrupt", "claim": "TS first", "said_of": "", "instead": "", "more_runs": {"runs": 9, **verdict}}
     (tmp_path / "claims.json").write_text(json.dumps([claim | verdict]))
     labels = sorted({agent.label for each in study(zoo=True).experiments for agent in each.agents})
@@ -160,12 +160,33 @@ def test_the_figures_of_the_paper_are_read_from_its_folder(quoted: Any, tmp_path
         rows.writerow(["world", "agent", "runs", "final_regret", "se"])
         rows.writerows(["Abrupt", label, 50, number, 0.5] for number, label in enumerate(labels))
     found = quoted.paper_figures(tmp_path)
-    kept = {"verdict": "holds", "headline": "undecided", "depends_on": ["KL-UCB"]}
+    kept = {"verdict": "holds", "headline": "undecided", "depends_on": ["KL-UCB"], "readings": 2}
     assert found["claims"] == {"Abrupt": {"TS first": {"said_of": "", **kept, "more_runs": {"runs": 9, **kept}}}}
     assert found["regret"]["Abrupt"]["`beta-swts`"] == [labels.index("Beta-SWTS"), 0.5]
     for part in ("regret", "sensitivity"):
         assert found[part]["Abrupt"].keys() == PAPER[part]["Abrupt"].keys()
     assert found["zoo"].keys() == PAPER["zoo"].keys()
+
+
+def test_verdicts_are_counted_by_the_headline_and_listed_unless_all_is_well(script: Callable[[str], Any]) -> None:
+    rows = script("quoted_rows")
+    held = {"said_of": "", "verdict": "holds", "headline": "holds", "depends_on": [], "readings": 4}
+    split = held | {"verdict": "depends on the reading", "depends_on": ["who", "when"]}
+    alone = held | {"verdict": "does not hold", "headline": "does not hold", "readings": 1}
+    agreed = alone | {"said_of": "here", "readings": 2}
+    later = held | {"more_runs": {"runs": 500, **alone}}
+    paper = {"here": {"a": held, "b": split, "c": alone, "d": later}, "there": {"e": agreed}}
+    figures = {"paper": {"claims": paper}}
+    counted = {row["world"]: list(row.values())[1:] for row in rows.verdicts(figures)}
+    both = {"here": [4, 3, 1, 0, 1], "there": [1, 0, 1, 0, 0]}
+    assert counted == {**both, "**all**": [5, 3, 2, 0, 1], "**all but †**": [4, 3, 1, 0, 1]}
+    listed = {row["sentence"]: (row["50 runs"], row["500 runs"]) for row in rows.open_verdicts(figures)}
+    assert listed == {
+        "b": ("holds; depends on *who*, *when*", "–"),
+        "c": ("does not hold", "–"),
+        "d": ("holds; other readings agree", "does not hold"),
+        "e †": ("does not hold; other readings agree", "–"),
+    }
 
 
 def test_the_verdicts_are_on_the_claims_that_there_are() -> None:

@@ -11,6 +11,7 @@ from ..agents.core.registry import is_number, read_value
 from ..envs.bandit import NSBanditEnv
 from ..files import file_name
 from ..means import Floats
+from ..rewards import Law
 from ..specs import AgentSpec, WorldSpec
 from ..theory.theorems import LEARNERS
 from .parser import Parser, closing, path, positive, seconds
@@ -22,19 +23,19 @@ def tune_parameters(arguments: Sequence[str] | None = None, command: str = "tune
     """Tune an agent and print what was found; returns the exit code."""
     parser = Parser(
         command,
-        "Find the best parameters of an agent for a world: candidates race on the same luck, and the winner is judged\n"
-        "on runs that chose nothing.",
+        "Find the best parameters of an agent for a world: candidates race on the same luck, and the best of them\n"
+        "play other runs, which name the winner.",
         (
             "NSBandit-Abrupt-v0 beta-swts",
             "piecewise:n_arms=3,horizon=5000 sw-ucb:xi=0.6 --runs 2000",
-            "means.csv gamma-swgts --space window=10:1000 --budget 60",
+            "means.csv gamma-swgts --space window=10:1000 --seconds 60",
             "NSBandit-Smooth-v0 kl-ucb --space c=0,1,3",
         ),
     )
     add = parser.add_argument
     add("world", help=WORLD)
     add("agent", help="an agent; parameters after a colon are not searched")
-    _add_limits(parser, "--budget", "seconds")
+    _add_limits(parser)
     what = "what to search: low:high, low:high:scale (log, linear or memory), or values with commas between them"
     add("--space", nargs="+", metavar="PARAMETER=…", help=what)
 
@@ -43,16 +44,16 @@ def tune_parameters(arguments: Sequence[str] | None = None, command: str = "tune
 
         agent = AgentSpec.read(options.agent)
         space = None if options.space is None else dict(map(_searched, options.space))
-        env, limits = WorldSpec.read(options.world).env(), {"budget": options.budget, **_limits(options)}
-        yield str(tune(env, agent.name, space=space, agent_kwargs=agent.kwargs, **limits))
+        env = WorldSpec.read(options.world).env()
+        yield str(tune(env, agent.name, space=space, agent_kwargs=agent.kwargs, **_limits(options)))
 
     return closing(parser, arguments, work)
 
 
-def _add_limits(parser: Parser, option: str, what: str) -> None:
+def _add_limits(parser: Parser) -> None:
     """Add the options of a race of candidates: how long it takes, by the clock or in runs, its seed and its threads."""
-    limit = f"{what}, compilation not counted (default: %(default)g)"
-    parser.add_argument(option, type=seconds, default=20.0, help=limit)
+    limit = "how long to search; compiling, once on each machine, is not counted (default: %(default)g)"
+    parser.add_argument("--seconds", type=seconds, default=20.0, help=limit)
     runs = "runs that may be played instead; the result is then the same on every machine"
     parser.add_argument("--runs", type=positive, help=runs)
     parser.add_seed()
@@ -60,7 +61,7 @@ def _add_limits(parser: Parser, option: str, what: str) -> None:
 
 
 def _limits(options: argparse.Namespace) -> dict[str, Any]:
-    return {"runs": options.runs, "seed": options.seed, "n_jobs": options.jobs}
+    return {"seconds": options.seconds, "runs": options.runs, "seed": options.seed, "n_jobs": options.jobs}
 
 
 def _searched(text: str) -> tuple[str, Any]:
@@ -84,7 +85,7 @@ def recommend_agent(arguments: Sequence[str] | None = None, command: str = "reco
     parser = Parser(
         command,
         "Say which agent to play in a world, and with which parameters: several agents race on the same luck, and the\n"
-        "winner is judged on runs that chose nothing.",
+        "best of them play other runs, which name the winner.",
         (
             "means.csv",
             "NSBandit-Smooth-v0 --seconds 60",
@@ -92,15 +93,15 @@ def recommend_agent(arguments: Sequence[str] | None = None, command: str = "reco
         ),
     )
     parser.add_argument("world", help=WORLD)
-    _add_limits(parser, "--seconds", "how long to search")
-    may = "agents that may be recommended (a choice of ours)"
+    _add_limits(parser)
+    may = "agents that may be recommended, simpler ones first (default: a dozen that are each best somewhere)"
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help=may)
 
     def work(options: argparse.Namespace) -> Iterator[str]:
         from ..tuning.tune import recommend
 
         env = WorldSpec.read(options.world).env()
-        yield str(recommend(env, agents=options.agents, seconds=options.seconds, **_limits(options)))
+        yield str(recommend(env, agents=options.agents, **_limits(options)))
 
     return closing(parser, arguments, work)
 
@@ -109,7 +110,7 @@ def diagnose(arguments: Sequence[str] | None = None, command: str = "diagnose") 
     """Describe and draw a world and recommend a window; with ``--measure``, play windows too; returns the exit code."""
     parser = Parser(
         command,
-        "Tell what makes a world hard, draw it, and recommend a window by a heuristic shaped by the theorems' terms;\n"
+        "Tell what makes a world hard, draw it, and recommend a window, by a heuristic from the theorems' terms;\n"
         "with --measure, play a grid of windows and say what the recommended one loses.",
         (
             "NSBandit-Abrupt-v0",
@@ -119,8 +120,10 @@ def diagnose(arguments: Sequence[str] | None = None, command: str = "diagnose") 
     )
     add = parser.add_argument
     add("world", help=f"{WORLD}; a file has one column per arm")
-    add("--agent", default="beta-swts", help=f"whose window: {' or '.join(LEARNERS)} (default: %(default)s)")
-    add("--windows", type=positive, nargs="+", help="windows to shade instead of the three chosen ones")
+    add(
+        "--agent", help="whose window: beta-swts (the default, for rewards that are 0 or 1) or gamma-swgts (for others)"
+    )
+    add("--windows", type=positive, nargs="+", help="windows to draw, instead of the recommended one and two others")
     add("--out", type=path, default=Path("results"), help="folder of the pictures (default: %(default)s)")
     add("--measure", action="store_true", help="play a grid of windows and compare with the theory")
     add("--runs", type=positive, default=20, help="runs of each window (default: %(default)s)")
@@ -135,16 +138,18 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
     from ..theory import describe
     from ..tuning.diagnosis import compare_windows
 
-    choice("agent", options.agent, LEARNERS)
-    name, means, arms = means_of(options.world, options.seed)
+    name, means, arms, law = means_of(options.world, options.seed)
+    agent = choice("agent", options.agent or LEARNERS[0 if law.binary else 1], LEARNERS)
+    if agent == LEARNERS[0] and not law.binary:
+        raise ValueError(f"{agent} takes rewards that are 0 or 1, got {law.name} ones; ask for --agent {LEARNERS[1]}")
     options.out.mkdir(parents=True, exist_ok=True)
-    yield str(describe(means, agent=options.agent))
-    stem = options.out / f"{name}-{options.agent}"
-    figure = diagnosis_figure(means, options.agent, windows=options.windows, names=arms)
+    yield str(describe(means, agent=agent, subgaussian=law.subgaussian))
+    stem = options.out / f"{name}-{agent}"
+    figure = diagnosis_figure(means, agent, windows=options.windows, names=arms, subgaussian=law.subgaussian)
     save_as(figure, Path(f"{stem}-diagnosis.png"))
     yield f"\npicture: {stem}-diagnosis.png"
     if options.measure:
-        comparison = compare_windows(means, options.agent, runs=options.runs, seed=options.seed)
+        comparison = compare_windows(means, agent, law=law, runs=options.runs, seed=options.seed)
         save_as(measured_figure(means, comparison), Path(f"{stem}-measured.png"))
         yield f"\n{comparison}\npicture: {stem}-measured.png"
 
@@ -158,7 +163,7 @@ def plot(arguments: Sequence[str] | None = None, command: str = "plot") -> int:
     )
     add = parser.add_argument
     add("worlds", nargs="*", metavar="WORLD", help=WORLD)
-    add("--out", type=path, default=Path("results/worlds.png"), help="the picture, .png or .svg (%(default)s)")
+    add("--out", type=path, default=Path("results/worlds.png"), help="the picture, .png, .svg or .pdf (%(default)s)")
     parser.add_seed("of the instances of random worlds")
 
     def work(options: argparse.Namespace) -> Iterator[str]:
@@ -166,16 +171,17 @@ def plot(arguments: Sequence[str] | None = None, command: str = "plot") -> int:
         from ..figures.worlds import PAPER, gallery_figure
 
         worlds = options.worlds or PAPER
-        shown = {PAPER.get(text, text): means_of(text, options.seed)[1] for text in worlds}
+        found = {PAPER.get(text, text): means_of(text, options.seed)[1:3] for text in worlds}
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        save_as(gallery_figure(shown), options.out)
+        arms = {title: names for title, (_, names) in found.items()}
+        save_as(gallery_figure({title: means for title, (means, _) in found.items()}, arms), options.out)
         yield f"picture: {options.out} ({options.out.stat().st_size / 1024:.0f} KB)"
 
     return closing(parser, arguments, work)
 
 
-def means_of(text: str, seed: int) -> tuple[str, Floats, list[str] | None]:
-    """Return a name for files, the means of the instance of this seed, and the arms' names where a file has them."""
+def means_of(text: str, seed: int) -> tuple[str, Floats, list[str] | None, Law]:
+    """Return a name for files, the means of the instance of this seed, the arms' names in a file, and the law."""
     from ..studies.study import header_of
 
     world = WorldSpec.read(text).with_files()
@@ -185,5 +191,10 @@ def means_of(text: str, seed: int) -> tuple[str, Floats, list[str] | None]:
         raise ValueError(f"{text!r} does not tell its means; name a world of this suite or a file of means")
     env.reset(seed=seed)
     if world.file is not None:
-        return file_name(world.file.stem, instead="means", keep=".=,-"), bandit.means, header_of(world.kwargs["path"])
-    return file_name(world.text, instead="world", keep=".=,-"), bandit.means, None
+        return (
+            file_name(world.file.stem, instead="means", keep=".=,-"),
+            bandit.means,
+            header_of(world.kwargs["path"]),
+            bandit.law,
+        )
+    return file_name(world.text, instead="world", keep=".=,-"), bandit.means, None, bandit.law

@@ -20,13 +20,16 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "the paper's own": ("beta-swts", "gamma-swgts"),
     "baselines that forget nothing": ("ts", "kl-ucb", "ucb1", "exp3"),
     "passive: they forget all the time, by a window, a discount or restarts by the clock": (
-        "sw-ucb", "sw-kl-ucb", "d-ucb", "d-ts", "ds-ts", "dsw-ts", "sw-lb-sda", "predictive-sampling", "rexp3", "exp3s",
-        "ser4", "bandit-over-windows",
+        "sw-ucb", "sw-kl-ucb", "d-ucb", "d-ts", "ds-ts", "faded-index", "dsw-ts", "sw-lb-sda", "aff-ucb", "aff-ts",
+        "kalman-ucb", "kalman-ts", "predictive-sampling", "rexp3", "exp3s", "ser4", "bandit-over-windows",
     ),
     "active: they look for changes, and forget when they find one": (
         "cusum-ucb", "pht-ucb", "br-mab", "m-ucb", "glr-klucb", "glr-ts", "adr-ts", "master", "restarting",
     ),
-    "a belief about the last change": ("switching-ts", "active-ptw"),
+    "a belief about the last change": ("changepoint-ucb", "switching-ts", "active-ptw"),
+    "from the textbook": (
+        "epsilon-greedy", "softmax", "gradient-bandit", "explore-then-commit", "exp3-ix", "tsallis-inf",
+    ),
     "for means that only rise or only fall": ("r-less-ucb", "raw-ucb", "fewa"),
     "references": ("random", "oracle-restart", "oracle"),
 }  # fmt: skip

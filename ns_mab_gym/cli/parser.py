@@ -135,24 +135,30 @@ def leave(exit_code: int) -> NoReturn:
 
 @contextmanager
 def _surroundings(command: str) -> Iterator[None]:
-    """Make modules of the current folder importable, as with ``python -m``, and show each warning once, in one line."""
+    """Show each warning once, in one line, and have ``os._exit`` raise an error: a command ends with its own exit code.
+
+    Processes that are forked meanwhile can use it as ever.
+    """
     told: set[str] = set()
+    leave_at_once, here = os._exit, os.getpid()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in told:
             told.add(str(message))
             print(f"{command}: warning: {escaped(' '.join(str(message).split()))}", file=sys.stderr)
 
-    folder = str(Path.cwd())
-    added = folder not in sys.path and "" not in sys.path
-    sys.path += [folder] * added
+    def refuse(status: int) -> None:
+        if os.getpid() != here:
+            leave_at_once(status)
+        raise RuntimeError(f"the code of an agent or a world called os._exit({status}); let it raise an error instead")
+
+    os._exit = refuse  # type: ignore[assignment]
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show
             yield
     finally:
-        if added:
-            sys.path.remove(folder)
+        os._exit = leave_at_once
 
 
 def in_one_line(error: BaseException) -> str:

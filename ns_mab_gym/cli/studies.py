@@ -47,7 +47,10 @@ def _closing(
     )
     add("--executor", choices=EXECUTORS, help=where)
     add("--scheduler", metavar="ADDRESS", help="a Dask scheduler that is running, such as tcp://10.0.0.1:8786")
-    add("--retries", type=natural, default=RETRIES, help="how often a unit that failed is tried again (%(default)s)")
+    again = "how often a unit (up to 25 runs of an agent on a world) is tried again if it fails (%(default)s)"
+    add("--retries", type=natural, default=RETRIES, help=again)
+    fresh = "drop all results that are stored in the folder, and compute anew: for what the store cannot know of"
+    add("--fresh", action="store_true", help=f"{fresh}, such as a file that your agent reads")
     program = f"python scripts/{parser.prog}" if parser.prog.endswith(".py") else f"{PROGRAM} {parser.prog.split()[-1]}"
     typed = f"{program} {shlex.join(sys.argv[1:] if arguments is None else arguments)}".strip()
 
@@ -58,18 +61,19 @@ def _closing(
         if options.scheduler is not None and name != "dask":
             raise ValueError(f"--scheduler is for --executor dask, got --executor {name}; leave one of them out")
         common = {
-            "folder": options.out,
+            "folder": options.out.absolute(),  # the code of an agent may go to another folder
             "simulate": simulate or engine,
             "command": escaped(typed),
             "n_jobs": options.jobs,
             "pool": None if name == "threads" else partial(executor, name, options.jobs, options.scheduler),
             "retries": options.retries,
+            "fresh": options.fresh,
         }
         made = study(options, common)
         yield from made.run()
         if failures := made.failures:
             raise UnfinishedError(
-                f"{len(failures)} of the units failed, such as {failures[0]}; {made.folder / 'failures.txt'} has all "
+                f"{len(failures)} of the units failed, such as {failures[0]}; {options.out / 'failures.txt'} has all "
                 f"of them with their tracebacks, and the same command tries them again"
             )
 
@@ -88,7 +92,7 @@ def paper(arguments: Sequence[str] | None = None, command: str = "paper", simula
     add = parser.add_argument
     runs = (
         "runs of each agent (%(default)s, as in the paper); more are played only by agents whose first 50 runs "
-        "leave a sentence open, and are shown beside them"
+        "leave a sentence undecided, and are shown beside them"
     )
     add("--runs", type=positive, default=50, help=runs)
     rounds = "rounds of each run (%(default)s, as in the paper); with fewer there are no verdicts"
@@ -192,9 +196,9 @@ def leaderboard(
     """Run what is missing, rank the agents and write the page; returns the exit code."""
     parser = Parser(
         command,
-        "Play every agent on many kinds of worlds, told the facts of the world and told T and K alone; rank them, and\n"
-        "write a page with a guide in words. What is computed is stored: the same command continues where it stopped,\n"
-        "and an agent of your own adds its own rows only.",
+        "Play every agent on many kinds of worlds, told the facts of the world and told T, K and the law of rewards\n"
+        "alone; rank them, and write a page with a guide in words. What is computed is stored: the same command\n"
+        "continues where it stopped, and an agent of your own adds its own rows only.",
         (
             "",
             "--agents my_module:MyAgent",
@@ -220,6 +224,7 @@ def leaderboard(
         players = zoo_and([AgentSpec.read(text) for text in options.agents])
         worlds = chosen_worlds(options.worlds, options.runs, options.quick)
         plan = plan_of(worlds, players, (options.division,) if options.division else DIVISIONS, options.seed)
-        return Leaderboard(plan=plan, warning=QUICK if options.quick else "", snapshot=options.snapshot, **common)
+        snapshot = None if options.snapshot is None else options.snapshot.absolute()
+        return Leaderboard(plan=plan, warning=QUICK if options.quick else "", snapshot=snapshot, **common)
 
     return _closing(parser, "results/leaderboard", arguments, study, simulate)

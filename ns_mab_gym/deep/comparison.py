@@ -257,7 +257,7 @@ def verdicts_of(models: Floats, rivals: Mapping[str, Floats]) -> list[Row]:
     """Return a row on every rival beside the trained models, the least regret first.
 
     ``"more"``, with an interval from ``"low"`` to ``"high"``, is by how much its regret exceeds the mean of the models;
-    ``"learning"`` is ``"wins"`` if the interval is above 0, ``"loses"`` if it is below, and otherwise ``"open"``.
+    ``"learning"`` is ``"wins"`` if the interval is above 0, ``"loses"`` if it is below, and otherwise ``"undecided"``.
 
     Args:
         models: (S, R) the final regrets of S models in R runs.
@@ -276,7 +276,7 @@ def verdicts_of(models: Floats, rivals: Mapping[str, Floats]) -> list[Row]:
             "agent": label, "runs": len(final), "regret": float(final.mean()),
             "se": float(final.std(ddof=1)) / len(final) ** 0.5 if len(final) > 1 else math.nan,
             "more": more, "low": low, "high": high,
-            "learning": "wins" if low > 0 else "loses" if high < 0 else "open",
+            "learning": "wins" if low > 0 else "loses" if high < 0 else "undecided",
         })  # fmt: skip
     return sorted(rows, key=lambda row: float(row["regret"]))
 
@@ -358,7 +358,7 @@ def text_of(title: str, horizon: int, rows: Sequence[Mapping[str, Any]], seeds: 
     if rivals:
         against = {word: [row["agent"] for row in rivals if row["learning"] == word] for word in ("wins", "loses")}
         told = [f"{word} against {'; '.join(names)}" for word, names in against.items() if names]
-        undecided = "; ".join(row["agent"] for row in rivals if row["learning"] == "open")
+        undecided = "; ".join(row["agent"] for row in rivals if row["learning"] == "undecided")
         lines.append(f"learning {', '.join([*told, *([f'cannot be told from {undecided}'] if undecided else [])])}")
     if rivals and len(seeds) == 1:
         lines.append(

@@ -72,7 +72,7 @@ def _elsewhere(tmp_path, monkeypatch):
         ("tune stationary beta-swts --space window", "write window=10:1000"),
         ("tune stationary beta-swts --space window=a,b", "is not a number"),
         ("tune stationary beta-swts --space window=1:2:log:3", "low:high:scale"),
-        ("tune stationary beta-swts --budget 0", "--budget: must be a number of seconds above 0"),
+        ("tune stationary beta-swts --seconds 0", "--seconds: must be a number of seconds above 0"),
         ("tune stationry beta-swts", "did you mean 'stationary'"),
         ("recommend nowhere.csv", "no file of means at 'nowhere.csv'"),
         (f"recommend {WORLD} --seconds -1", "--seconds: must be a number of seconds above 0, got '-1'"),

@@ -38,7 +38,8 @@ GOOD = {
     f"--reference word:ts {STUDY}",
     "leaderboard": "--worlds word:Abrupt --quick --agents agent:ts:binarize=true --division word:blind "
     f"--runs number:2 --snapshot path:shot {STUDY}",
-    "tune": f"world:{WORLD} agent:sw-ucb:xi=0.6 --budget number:1 --runs number:30 --space space:window=10:20 {SEEDED}",
+    "tune": f"world:{WORLD} agent:sw-ucb:xi=0.6 --seconds number:1 --runs number:30 "
+    f"--space space:window=10:20 {SEEDED}",
     "recommend": f"world:{WORLD} --seconds number:1 --runs number:30 --agents word:ts {SEEDED}",
     "diagnose": f"world:{OTHER} --agent word:beta-swts --windows number:9 --out path:out --measure --runs number:2",
     "train": f"--env world:{WORLD} --algo word:ppo:n_steps=16 --timesteps number:6400 --windows number:5 "

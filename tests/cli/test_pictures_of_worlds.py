@@ -1,5 +1,7 @@
 """``diagnose`` and ``plot`` take ids, worlds with parameters, files and worlds of the user's own."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -72,3 +74,20 @@ def test_several_worlds_of_every_kind_are_plotted(here, table, capsys):
     assert entry.main(["plot", *named, "--out", "pictures/worlds.png"]) == 0
     assert capsys.readouterr().out.startswith("picture: pictures/worlds.png (")
     assert width_of(here / "pictures" / "worlds.png") > 800
+
+
+def test_diagnose_knows_the_scale_of_the_rewards(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    said = {}
+    for scale in (0.1, 5):
+        world = f"abrupt:horizon=3000,reward=gaussian,scale={scale}"
+        assert entry.main(["diagnose", world, "--out", "out"]) == 0
+        said[scale] = capsys.readouterr().out
+        means = worlds.Abrupt(horizon=3000).means()
+        window = theory.recommend_window(means, "gamma-swgts", subgaussian=scale).window
+        assert f"recommended τ = {window:,}:" in said[scale]
+        assert re.search(rf"scale of the rewards +λ +{scale:g}\n", said[scale])
+        assert f"recommended {theory.describe(world).recommended}" in said[scale]
+    assert said[0.1].rpartition("recommended")[2] != said[5].rpartition("recommended")[2]
+    assert entry.main(["diagnose", world, "--agent", "beta-swts"]) == 2
+    assert "beta-swts takes rewards that are 0 or 1, got gaussian ones" in capsys.readouterr().err

@@ -77,8 +77,10 @@ def test_only_the_papers_horizon_or_a_longer_one_is_judged(engine, out):
 def test_the_paper_with_the_whole_zoo_adds_to_what_is_stored(engine, out, capsys, undrawn):
     small = ["--runs", "12", "--horizon", "1000", "--out", str(out)]
     assert reproduce([*small, "--paper-only"], simulate=engine) == 0
-    warning, *rest = capsys.readouterr().out.strip().splitlines()
-    assert len(rest) == 2  # what was computed, and where the report is
+    warning, *table, _, computed, report = capsys.readouterr().out.strip().splitlines()
+    assert "Abrupt: regret after 1,000 rounds, mean ± standard error of 12 runs" in table
+    assert "units computed" in computed
+    assert report == f"report: {out / 'report.html'}"
     assert warning.startswith("The horizon is 1,000 (the paper's is 50,000")
     assert warning.endswith("what the paper says cannot be tried here, and no verdicts are given.")
     alone = len(engine.calls)

@@ -78,11 +78,11 @@ def test_wins_losses_and_what_cannot_be_told() -> None:
     rivals = {"worse": 60 + luck, "better": 40 + luck, "alike": 50.2 + luck}
     found = verdicts_of(models, rivals)
     assert [(row["agent"], row["learning"]) for row in found] == [
-        ("better", "loses"), ("alike", "open"), ("worse", "wins"),
+        ("better", "loses"), ("alike", "undecided"), ("worse", "wins"),
     ]  # fmt: skip
     assert found[0]["more"] == pytest.approx((rivals["better"] - models).mean())
     (only,) = verdicts_of(np.zeros((1, 3)), {"ts": np.array([1.0, 2.0, 3.0])})  # too few runs for an interval
-    assert (only["more"], only["learning"]) == (2, "open")
+    assert (only["more"], only["learning"]) == (2, "undecided")
     assert math.isnan(only["low"])
 
 
