@@ -203,4 +203,4 @@ def test_the_picture_and_the_command_say_so_too(capsys):
     assert "Heuristic: regret of beta-swts" in titles
     with pytest.raises(SystemExit):
         main(["diagnose", "--help"])
-    assert "recommend a window by a heuristic" in capsys.readouterr().out
+    assert "recommend a window, by a heuristic" in capsys.readouterr().out
