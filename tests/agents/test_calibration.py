@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from numba import njit
 from scipy import stats
 
 from ns_mab_gym import agents
 from ns_mab_gym.agents.changepoint_ucb import ChangepointState
+from ns_mab_gym.agents.core.kernel import act, observe
 from ns_mab_gym.agents.kalman import KalmanState
 
 FloatArray = npt.NDArray[np.float64]
@@ -181,16 +183,24 @@ def posterior_draws(agent: agents.Agent, arm: int, seed: int) -> FloatArray:
     return np.array(samples)
 
 
+def _play(state, mask, rng, means, luck, noise):
+    for t in range(luck.size):
+        arm = act(state, mask, rng)
+        mean, chance = means[t, arm], luck[t]
+        observe(state, arm, mean + noise * chance if noise > 0 else 1.0 * (chance < mean))
+
+
+_compiled_play = njit(_play)
+
+
 def ranks(model: Model, means: FloatArray, luck: FloatArray) -> npt.NDArray[np.int64]:
     """How often each rank of the true mean among the draws comes up, of one arm of each world after the play."""
     agent = agents.make(model.agent, ARMS, ROUNDS, **model.parameters)
     found = np.zeros(DRAWS + 1, np.int64)
+    play = _compiled_play if isinstance(agent.state, ChangepointState) else _play  # compiled where that pays
     for world in range(WORLDS):
         agent.reset(seed=2 * world)
-        for t in range(ROUNDS):
-            arm = agent.act()
-            mean, chance = means[world, t, arm], luck[world, t]
-            agent.observe(arm, float(chance < mean) if model.noise is None else mean + model.noise * chance)
+        play(agent.state, np.ones(ARMS, np.bool_), agent.rng, means[world], luck[world], model.noise or 0.0)
         arm = world % ARMS
         found[int((posterior_draws(agent, arm, seed=2 * world + 1) < means[world, -1, arm]).sum())] += 1
     return found

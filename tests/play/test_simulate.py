@@ -43,12 +43,12 @@ def players(monkeypatch) -> list[agents.Agent]:
 
 @pytest.mark.parametrize(("name", "law"), PAIRS)
 def test_compiled_equals_interpreted(name, law, players):
-    """Arms, rewards, regret, pulls and N_{i,T}, over 5 seeds and 3 000 rounds; and what the agent knows at the end."""
+    """Arms, rewards, regret, pulls and N_{i,T}, over 2 seeds and 3 000 rounds; and what the agent knows at the end."""
     world, told = worlds.Abrupt(horizon=3_000), fitting(name, law)
-    kwargs = {"runs": 5, "seed": 11, "env_kwargs": {"reward": law}, "agent_kwargs": told, "n_jobs": 1}
+    kwargs = {"runs": 2, "seed": 11, "env_kwargs": {"reward": law}, "agent_kwargs": told, "n_jobs": 1}
     runs = nsb.simulate(world, name, record="all", **kwargs)
-    assert runs.arms.shape == runs.rewards.shape == (5, 3_000)
-    for r, player in enumerate(players[-5:]):
+    assert runs.arms.shape == runs.rewards.shape == (2, 3_000)
+    for r, player in enumerate(players[-2:]):
         played, agent = interpreted(world, law, name, runs.seeds[r], **told)
         assert_equal_runs(runs, r, played)
         np.testing.assert_array_equal(runs.alarms and runs.alarms[r], played.alarms)
