@@ -1,6 +1,8 @@
 """What several test modules share: small worlds, a stand-in for the engine, a small paper, and hostile guests."""
 
+import fcntl
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -63,9 +65,18 @@ def engine() -> FakeEngine:
 
 @pytest.fixture(scope="session")
 def paper_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the paper's study at a small size, which all tests share: they read it, and change nothing."""
-    folder = tmp_path_factory.mktemp("paper") / "out"
-    play_paper(folder)
+    """The folder of the paper's study at a small size, which all tests share: they read it, and change nothing.
+
+    Of several workers of xdist, whose folders lie in one, the first plays it, and the others wait.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "paper"
+    with open(shared / "paper.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "report.html").exists():
+            play_paper(folder)
     return folder
 
 

@@ -6,23 +6,13 @@ import sys
 
 import pytest
 
+from ..studies.conftest import own_agent
+
 # As the installed command does, which has not the current folder but its own on its path.
 COMMAND = "import sys; from ns_mab_gym.cli.entry import main; sys.argv[0] = 'ns-mab-gym'; main()"
-OWN = """
-import os
-
-from helper import ARM
-
-class Still:
-    def __init__(self, n_arms):
-        pass
-    def reset(self, seed=None):
-        pass
-    def act(self, observation=None):
-        return ARM
-    def observe(self, arm, reward):
-        pass
-
+OWN = (
+    own_agent("return ARM", "import os\nfrom helper import ARM", "Still")
+    + """
 class Leaves(Still):
     def act(self, observation=None):
         os._exit(0)
@@ -32,6 +22,7 @@ class Wanders(Still):
         os.chdir("/")
         return ARM
 """
+)
 
 
 @pytest.fixture

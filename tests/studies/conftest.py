@@ -1,5 +1,6 @@
 """What the tests of experiments and commands share: a small study, a store, other processes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -89,3 +90,60 @@ def python(tmp_path):
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
 
     return run
+
+
+# Plays agents on a world as the commands do; prints their regrets, which of them were computed, and what was said.
+RUN = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+from functools import partial
+from ns_mab_gym import parallel, simulate
+from ns_mab_gym.code_version import CodeVersions
+from ns_mab_gym.play.progress import Lines
+from ns_mab_gym.studies import Store, Study, collect, load, run
+from ns_mab_gym.studies.study import experiment
+
+if __name__ == "__main__":
+    world, fresh, kind, *agents = sys.argv[1:]
+    told, study = [], Study("", (experiment([world], agents, runs=4),))
+    with Store("store", CodeVersions(told.append), told.append, fresh=fresh == "True") as store:
+        with parallel.executor(kind, 2) as pool:
+            outcome = run(study, store, simulate, Lines(sys.stderr), pool=pool)
+        [curves] = map(dict, collect(study, partial(load, store)).curves.values())
+    print(json.dumps({
+        "computed": sorted(unit.agent.name for unit in outcome.computed),
+        "regret": {label: float(curve.final.mean()) for label, curve in curves.items()},
+        "told": told,
+    }))
+"""
+
+
+@pytest.fixture
+def play(python, tmp_path):
+    """A function that plays agents on a world in a new process, and gives what the process printed."""
+    (tmp_path / "run.py").write_text(RUN)
+
+    def played(*agents, world="abrupt:horizon=20", fresh=False, kind="threads", fails=False):
+        ended = python("run.py", world, fresh, kind, *agents)
+        assert (ended.returncode != 0) == fails, ended.stderr
+        return ended.stderr if fails else json.loads(ended.stdout)
+
+    return played
+
+
+def own_agent(body="return 0", head="", name="Mine"):
+    """The text of a module with an agent of a user's."""
+    return f"""{head}
+class {name}:
+    def __init__(self, n_arms):
+        pass
+
+    def reset(self, seed=None):
+        pass
+
+    def act(self, observation=None):
+        {body}
+
+    def observe(self, arm, reward):
+        pass
+"""

@@ -25,80 +25,31 @@ from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study
 from ns_mab_gym.wrappers import DelayedRewards
 
-AGENT = """
-class {name}:
-    def __init__(self, n_arms):
-        pass
-
-    def reset(self, seed=None):
-        pass
-
-    def act(self, observation=None):
-        return {arm}
-
-    def observe(self, arm, reward):
-        pass
-"""
-# Runs a small experiment as the commands do, and prints what was computed and what was said.
-RUN = """
-import json, sys, warnings
-from functools import partial
-warnings.simplefilter("ignore")
-from ns_mab_gym import simulate
-from ns_mab_gym.code_version import CodeVersions
-from ns_mab_gym.play.progress import Lines
-from ns_mab_gym.studies import Store, Study, collect, load, run
-from ns_mab_gym.studies.study import experiment
-
-told = []
-study = Study("", (experiment(["abrupt:horizon=20"], sys.argv[1:], runs=2),))
-with Store("store", CodeVersions(told.append), told.append) as store:
-    outcome = run(study, store, simulate, Lines(sys.stderr))
-    [curves] = map(dict, collect(study, partial(load, store)).curves.values())
-print(json.dumps({
-    "computed": sorted(unit.agent.name for unit in outcome.computed),
-    "regret": {label: float(curve.final.mean()) for label, curve in curves.items()},
-    "told": told,
-}))
-"""
+from .conftest import own_agent
 
 
-@pytest.fixture
-def play(python):
-    """A function from agents to what a run of them in a fresh process computed and said."""
-
-    def played(*agents):
-        run = python("-c", RUN, *agents)
-        assert run.returncode == 0, run.stderr
-        return json.loads(run.stdout)
-
-    return played
-
-
-@pytest.mark.parametrize(
-    ("agent", "file", "line"),
-    [
-        ("alone:Mine", "helper.py", "from helper import ARM"),  # a number, which does not say where it is from
-        ("package.mine:Mine", "package/deep/helper.py", "from .deep.helper import ARM"),
-    ],
-)
-def test_an_edit_of_code_that_an_own_agent_uses_recomputes_it_and_no_other(agent, file, line, tmp_path, play):
-    for each in (tmp_path / file, tmp_path / f"{agent.partition(':')[0].replace('.', '/')}.py"):
-        each.parent.mkdir(parents=True, exist_ok=True)
-        each.write_text("ARM = 1\n" if each.name == "helper.py" else line + AGENT.format(name="Mine", arm="ARM"))
-    first = play(agent, "random")
-    assert first["computed"] == [agent, "random"]
-    (tmp_path / file).write_text("ARM = 0\n")
-    edited = play(agent, "random")
-    assert edited["computed"] == [agent]
-    assert edited["regret"][agent] != first["regret"][agent]
-    (tmp_path / file).write_text("ARM = 1\n")
-    assert play(agent, "random")["computed"] == []
+def test_an_edit_of_code_that_an_own_agent_uses_recomputes_it_and_no_other(tmp_path, play):
+    """Of a helper beside it, whose number does not say where it is from, and of a module of its package."""
+    entries = {"alone:Mine": ("helper.py", "helper"), "package.mine:Mine": ("package/deep/helper.py", ".deep.helper")}
+    (tmp_path / "package/deep").mkdir(parents=True)
+    for agent, (file, module) in entries.items():
+        (tmp_path / file).write_text("ARM = 1\n")
+        own = tmp_path / f"{agent.partition(':')[0].replace('.', '/')}.py"
+        own.write_text(own_agent("return ARM", f"from {module} import ARM"))
+    first = play(*entries, "random")
+    assert first["computed"] == [*entries, "random"]
+    for agent, (file, _) in entries.items():
+        (tmp_path / file).write_text("ARM = 0\n")
+        edited = play(*entries, "random")
+        assert edited["computed"] == [agent]
+        assert edited["regret"][agent] != first["regret"][agent]
+        (tmp_path / file).write_text("ARM = 1\n")
+    assert play(*entries, "random")["computed"] == []
 
 
 def test_code_without_a_file_is_played_every_time_and_said_once(tmp_path, play):
     made = "import sys, types\nsys.modules['typed'] = module = types.ModuleType('typed')\nexec({!r}, vars(module))\n"
-    text = AGENT.format(name="Mine", arm=0) + AGENT.format(name="Other", arm=1)
+    text = own_agent() + own_agent("return 1", name="Other")
     (tmp_path / "typing_in.py").write_text(made.format(text) + "Mine, Other = module.Mine, module.Other\n")
     for _ in range(2):
         found = play("typing_in:Mine", "typing_in:Other", "random")
@@ -199,7 +150,7 @@ def steady(tmp_path, monkeypatch, request):
     study = Study("", (Experiment(worlds=(WorldSpec.of("smooth", horizon=20),), agents=players, runs=2),))
 
     def write(arm):
-        (tmp_path / f"{module}.py").write_text(AGENT.format(name="Steady", arm=arm))
+        (tmp_path / f"{module}.py").write_text(own_agent(f"return {arm}", name="Steady"))
 
     write(0)
     return write, study, module

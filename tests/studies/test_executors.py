@@ -19,20 +19,11 @@ from ns_mab_gym.studies.runner import run
 from ns_mab_gym.studies.store import Store
 from ns_mab_gym.studies.study import Experiment, Study, units_of
 
+from .conftest import own_agent
+
 pytest.importorskip("distributed")
 pytest.importorskip("cryptography")
 AGENTS = ("beta-swts", "sw-ucb", "glr-ts")
-OWN = """
-class Mine:
-    def __init__(self, n_arms):
-        self.n_arms = n_arms
-    def reset(self, seed=None):
-        pass
-    def act(self, observation=None):
-        return CHOICE
-    def observe(self, arm, reward):
-        pass
-"""
 
 
 def study_of(*agents, runs=60, horizon=300):
@@ -123,22 +114,22 @@ def test_a_scheduler_that_is_killed_loses_nothing_and_the_same_command_goes_on(d
 
 
 @pytest.fixture
-def own_agent(tmp_path, monkeypatch):
+def own_module(tmp_path, monkeypatch):
     """The name of a module with an agent of a user's, here; and a folder with another version of it."""
     name = f"mine_{abs(hash(tmp_path))}"
     other = tmp_path / "other"
     other.mkdir()
-    (tmp_path / f"{name}.py").write_text(OWN.replace("CHOICE", "0"))
-    (other / f"{name}.py").write_text(OWN.replace("CHOICE", "1"))
+    (tmp_path / f"{name}.py").write_text(own_agent("return 0"))
+    (other / f"{name}.py").write_text(own_agent("return 1"))
     monkeypatch.syspath_prepend(tmp_path)
     return name, other
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*no compiled form")
-def test_workers_that_lack_the_users_code_or_have_another_are_refused(own_agent, tmp_path):
+def test_workers_that_lack_the_users_code_or_have_another_are_refused(own_module, tmp_path):
     """One that has none, one that has another version; and one that comes later, when others have begun."""
-    name, other = own_agent
+    name, other = own_module
     study = study_of(f"{name}:Mine", runs=400, horizon=2_000)
     cluster = Cluster(tmp_path / "cluster")
 

@@ -3,7 +3,6 @@
 Each way is tried by a script in processes of its own: it is played, changed, and played again from the same store.
 """
 
-import json
 import os
 from pathlib import Path
 
@@ -12,41 +11,10 @@ import pytest
 import ns_mab_gym
 from ns_mab_gym import sources
 
-# Plays one agent on one world as the commands do; prints the regret, how many units were computed, and what was said.
-RUN = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-from functools import partial
-from ns_mab_gym import parallel, simulate
-from ns_mab_gym.code_version import CodeVersions
-from ns_mab_gym.play.progress import Lines
-from ns_mab_gym.studies import Store, Study, collect, load, run
-from ns_mab_gym.studies.study import experiment
+from .conftest import own_agent
 
-if __name__ == "__main__":
-    world, agent, fresh, kind = sys.argv[1:]
-    told, study = [], Study("", (experiment([world], [agent], runs=4),))
-    with Store("store", CodeVersions(told.append), told.append, fresh=bool(fresh)) as store:
-        with parallel.executor(kind, 2) as pool:
-            outcome = run(study, store, simulate, Lines(sys.stderr), pool=pool)
-        [curves] = map(dict, collect(study, partial(load, store)).curves.values())
-    regret = float(curves[agent].final.mean())
-    print(json.dumps({"regret": regret, "computed": len(outcome.computed), "told": told}))
-"""
-AGENT = """{head}
-class Mine:
-    def __init__(self, n_arms):
-        pass
+pytestmark = pytest.mark.usefixtures("bytecode")
 
-    def reset(self, seed=None):
-        pass
-
-    def act(self, observation=None):
-        {body}
-
-    def observe(self, arm, reward):
-        pass
-"""
 WORLD = """{head}
 import numpy as np
 from dataclasses import dataclass
@@ -61,6 +29,7 @@ class Tide(World):
     def _means(self, rng):
         {body}
 """
+MINE = "mine:Mine"
 FOUND = "noticed"  # the new number is computed
 ALWAYS = "computed every time"  # and a line says why
 LIMIT = "a limit"  # of which docs/experiments.md tells; --fresh computes the new number
@@ -106,17 +75,9 @@ WORLDS = {
 
 
 @pytest.fixture
-def play(python, monkeypatch, tmp_path):
-    """A function that plays an agent on a world in a new process, and gives what the process printed."""
-    (tmp_path / "run.py").write_text(RUN)
+def bytecode(monkeypatch):
+    """Processes write what they compile beside the modules."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-
-    def played(world="abrupt:horizon=20", agent="mine:Mine", fresh="", kind="threads", fails=False):
-        ended = python("run.py", world, agent, fresh, kind)
-        assert (ended.returncode != 0) == fails, ended.stderr
-        return ended.stderr if fails else json.loads(ended.stdout)
-
-    return played
 
 
 def write(folder: Path, monkeypatch, files, number):
@@ -136,18 +97,18 @@ def test_a_change_of_what_an_own_agent_depends_on(way, play, tmp_path, monkeypat
     end = "changes.change(Mine)\n" if "import changes" in head else ""
     numbers = {}
     for arm in (0, 1):
-        (tmp_path / "mine.py").write_text(AGENT.format(head=head, body=body.format(arm)) + end)
+        (tmp_path / "mine.py").write_text(own_agent(body.format(arm), head) + end)
         write(tmp_path, monkeypatch, files, arm)
-        numbers[arm] = play()
+        numbers[arm] = play(MINE)
         if outcome != LIMIT or arm == 0:
-            assert numbers[arm]["computed"] == 1
-        again = play()
-        assert again["computed"] == (outcome == ALWAYS)
+            assert numbers[arm]["computed"] == [MINE]
+        again = play(MINE)
+        assert again["computed"] == [MINE] * (outcome == ALWAYS)
         assert again["regret"] == numbers[arm]["regret"]
         assert any("was imported only while mine:Mine played" in line for line in again["told"]) == (outcome == ALWAYS)
     if outcome == LIMIT:
         assert numbers[0]["regret"] == numbers[1]["regret"]
-        numbers[1] = play(fresh="yes")
+        numbers[1] = play(MINE, fresh=True)
     assert numbers[0]["regret"] != numbers[1]["regret"]
 
 
@@ -161,8 +122,8 @@ def test_a_change_of_what_an_own_world_depends_on_is_noticed(way, play, tmp_path
     found = []
     for number in (1, 3):
         write(tmp_path, monkeypatch, files, number)
-        found += [play("mine:Tide", "random"), play("mine:Tide", "random")]
-    assert [each["computed"] for each in found] == [1, 0, 1, 0]
+        found += [play("random", world="mine:Tide"), play("random", world="mine:Tide")]
+    assert [each["computed"] for each in found] == [["random"], [], ["random"], []]
     assert found[0]["regret"] == found[1]["regret"] != found[2]["regret"]
 
 
@@ -170,39 +131,38 @@ def test_a_change_of_what_an_own_world_depends_on_is_noticed(way, play, tmp_path
 def test_a_pyc_of_an_older_text_with_the_same_time_and_size_is_refused(play, tmp_path):
     file = tmp_path / "mine.py"
     for arm in (0, 1):
-        file.write_text(AGENT.format(head="", body=f"return {arm}"))
+        file.write_text(own_agent(f"return {arm}"))
         os.utime(file, ns=(10**18, 10**18))
         if arm == 0:
-            first = play()
-    said = play(fails=True)
+            first = play(MINE)
+    said = play(MINE, fails=True)
     assert "Python plays an older text of" in said
     assert "and start again" in said
     for each in (tmp_path / "__pycache__").glob("mine.*.pyc"):
         each.unlink()
-    assert play()["regret"] != first["regret"]
+    assert play(MINE)["regret"] != first["regret"]
 
 
 @pytest.mark.slow
 def test_a_module_that_is_edited_while_it_plays_is_not_stored(play, tmp_path):
     edit = "open(__file__, 'a').write('# edited'); return 0"
-    (tmp_path / "mine.py").write_text(AGENT.format(head="", body=edit))
-    assert "was edited while the run was going on" in play(fails=True)
-    (tmp_path / "mine.py").write_text(AGENT.format(head="", body="return 0"))
-    assert play()["computed"] == 1
+    (tmp_path / "mine.py").write_text(own_agent(edit))
+    assert "was edited while the run was going on" in play(MINE, fails=True)
+    (tmp_path / "mine.py").write_text(own_agent())
+    assert play(MINE)["computed"] == [MINE]
 
 
 @pytest.mark.slow
 def test_a_name_that_an_installed_package_gives_to_another_class_is_noticed(play, tmp_path):
-    other = AGENT.format(head="", body="return 1").replace("class Mine", "class Other")
-    (tmp_path / "mine.py").write_text(AGENT.format(head="", body="return 0") + other)
+    (tmp_path / "mine.py").write_text(own_agent() + own_agent("return 1", name="Other"))
     package = tmp_path / "mine-1.0.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
     found = []
     for kind in ("Mine", "Other"):
         (package / "entry_points.txt").write_text(f"[ns_mab_gym.agents]\nmine = mine:{kind}\n")
-        found.append(play(agent="mine"))
-    assert [each["computed"] for each in found] == [1, 1]
+        found.append(play("mine"))
+    assert [each["computed"] for each in found] == [["mine"], ["mine"]]
     assert found[0]["regret"] != found[1]["regret"]
 
 
@@ -223,15 +183,15 @@ def test_another_version_of_numpy_or_numba_is_another_code(package, monkeypatch)
 def test_a_world_whose_means_are_not_the_same_each_time_is_refused(body, kind, play, tmp_path):
     text = WORLD.format(head="", body=body)
     (tmp_path / "mine.py").write_text(text.replace("@dataclass", "TIDE = np.full((20, 2), 0.5)\n\n@dataclass"))
-    said = play("mine:Tide", "random", kind=kind, fails=True)
+    said = play("random", world="mine:Tide", kind=kind, fails=True)
     assert "are not the same each time they are made from one seed" in said
 
 
 @pytest.mark.slow
 def test_an_own_world_and_agent_give_the_same_numbers_with_every_executor(play, tmp_path):
-    (tmp_path / "mine.py").write_text(AGENT.format(head="", body="return 0"))
+    (tmp_path / "mine.py").write_text(own_agent())
     (tmp_path / "tides.py").write_text(WORLD.format(head="", body="return np.random.default_rng(1).random((20, 2))"))
-    found = [play("tides:Tide", kind=kind, fresh="yes") for kind in ("threads", "processes")]
+    found = [play(MINE, world="tides:Tide", kind=kind, fresh=True) for kind in ("threads", "processes")]
     assert found[0] == found[1]
 
 
