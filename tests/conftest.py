@@ -19,6 +19,7 @@ from ns_mab_gym import worlds
 from ns_mab_gym.agents.core.registry import AGENTS
 from ns_mab_gym.parallel import Pool, executor
 from ns_mab_gym.rewards import LAWS
+from ns_mab_gym.studies import pictures
 from ns_mab_gym.worlds import World
 from ns_mab_gym.worlds.world import WORLDS
 
@@ -28,6 +29,7 @@ pytest.register_assert_rewrite("index_rules", "stored_runs")
 # Tests time nothing: a first example may have to wait for a compiler.
 settings.register_profile("untimed", settings(), deadline=None, max_examples=60)
 settings.load_profile("untimed")
+os.environ["COLUMNS"] = "80"  # help is wrapped at the width of the terminal, of which CI has none
 TABLES = (AGENTS, WORLDS, LAWS)
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 GUESTS, MANY_GUESTS = 50, 2_500  # how many hostile inputs a door is tried with, in the suite and by hand
@@ -78,6 +80,12 @@ def paper_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not (folder / "report.html").exists():
             play_paper(folder)
     return folder
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports without the figures, most of the time that a report takes."""
+    monkeypatch.setattr(pictures, "draw", lambda *_: pictures.Drawn())
 
 
 @pytest.fixture

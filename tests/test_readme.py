@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import io
 import re
 import shlex
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import tomllib
 import warnings
 from collections.abc import Iterator
+from contextlib import redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from pages_read import EVERY, PAGES, ROOT, blocks, spans, text_of
 
 from ns_mab_gym import rewards, worlds
 from ns_mab_gym.agents.core.registry import AGENTS, Registry
-from ns_mab_gym.cli.entry import COMMANDS
+from ns_mab_gym.cli.entry import COMMANDS, main
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 REGISTRIES: list[Registry] = [AGENTS, worlds.WORLDS, rewards.LAWS]
@@ -96,6 +98,10 @@ def commands(page: str) -> list[str]:
 
 @cache
 def help_of(program: tuple[str, ...]) -> str:
+    if program[:2] == ("-m", "ns_mab_gym"):
+        with redirect_stdout(io.StringIO()) as said, suppress(SystemExit):
+            main([*program[2:], "--help"])
+        return said.getvalue()
     done = subprocess.run([sys.executable, *program, "--help"], capture_output=True, text=True, cwd=ROOT, check=True)
     return done.stdout
 

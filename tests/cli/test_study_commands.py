@@ -16,7 +16,6 @@ from ns_mab_gym.cli.studies import paper as reproduce
 from ns_mab_gym.paper import study
 from ns_mab_gym.paper.readings import ALGORITHMS
 from ns_mab_gym.paper.study import paper_pipeline
-from ns_mab_gym.studies import pictures
 from ns_mab_gym.studies.study import read_study
 
 ABRUPT = "NSBandit-Abrupt-v0:horizon=1000"
@@ -25,12 +24,6 @@ ABRUPT = "NSBandit-Abrupt-v0:horizon=1000"
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "out"
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Reports without the figures, most of the time that a report takes."""
-    monkeypatch.setattr(pictures, "draw", lambda *_: pictures.Drawn())
 
 
 def test_the_paper_at_a_small_size(paper_folder):
@@ -75,10 +68,10 @@ def test_only_the_papers_horizon_or_a_longer_one_is_judged(engine, out):
 
 
 def test_the_paper_with_the_whole_zoo_adds_to_what_is_stored(engine, out, capsys, undrawn):
-    small = ["--runs", "12", "--horizon", "1000", "--out", str(out)]
+    small = ["--runs", "4", "--horizon", "1000", "--out", str(out)]
     assert reproduce([*small, "--paper-only"], simulate=engine) == 0
     warning, *table, _, computed, report = capsys.readouterr().out.strip().splitlines()
-    assert "Abrupt: regret after 1,000 rounds, mean ± standard error of 12 runs" in table
+    assert "Abrupt: regret after 1,000 rounds, mean ± standard error of 4 runs" in table
     assert "units computed" in computed
     assert report == f"report: {out / 'report.html'}"
     assert warning.startswith("The horizon is 1,000 (the paper's is 50,000")

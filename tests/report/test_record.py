@@ -52,7 +52,7 @@ def test_it_is_written_again_if_a_file_is_missing_or_changed(ran, tmp_path, caps
     assert not ran()[1]
 
 
-def test_it_is_written_again_if_something_else_is_asked(ran, monkeypatch):
+def test_it_is_written_again_if_something_else_is_asked(ran, monkeypatch, undrawn):
     ran()
     assert ran(notes=["A note."])[1]
     assert ran(study=Study("another title", STUDY.experiments))[1]
@@ -61,7 +61,7 @@ def test_it_is_written_again_if_something_else_is_asked(ran, monkeypatch):
     assert ran(study=Study("another title", STUDY.experiments))[1]
 
 
-def test_what_functions_of_the_user_say_is_asked_every_time(ran):
+def test_what_functions_of_the_user_say_is_asked_every_time(ran, undrawn):
     def observe(results):
         return ["seen"]
 
@@ -69,7 +69,7 @@ def test_what_functions_of_the_user_say_is_asked_every_time(ran):
     assert ran(observe=observe)[1]
 
 
-def test_a_damaged_record_counts_as_none(ran, tmp_path):
+def test_a_damaged_record_counts_as_none(ran, tmp_path, undrawn):
     ran()
     for content in (b"[]", b"{", b'{"files": {}}'):
         (tmp_path / "out" / record.RECORD).write_bytes(content)

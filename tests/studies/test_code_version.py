@@ -28,23 +28,25 @@ from ns_mab_gym.wrappers import DelayedRewards
 from .conftest import own_agent
 
 
-def test_an_edit_of_code_that_an_own_agent_uses_recomputes_it_and_no_other(tmp_path, play):
-    """Of a helper beside it, whose number does not say where it is from, and of a module of its package."""
-    entries = {"alone:Mine": ("helper.py", "helper"), "package.mine:Mine": ("package/deep/helper.py", ".deep.helper")}
-    (tmp_path / "package/deep").mkdir(parents=True)
-    for agent, (file, module) in entries.items():
-        (tmp_path / file).write_text("ARM = 1\n")
-        own = tmp_path / f"{agent.partition(':')[0].replace('.', '/')}.py"
-        own.write_text(own_agent("return ARM", f"from {module} import ARM"))
-    first = play(*entries, "random")
-    assert first["computed"] == [*entries, "random"]
-    for agent, (file, _) in entries.items():
-        (tmp_path / file).write_text("ARM = 0\n")
-        edited = play(*entries, "random")
-        assert edited["computed"] == [agent]
-        assert edited["regret"][agent] != first["regret"][agent]
-        (tmp_path / file).write_text("ARM = 1\n")
-    assert play(*entries, "random")["computed"] == []
+@pytest.mark.parametrize(
+    ("agent", "file", "line"),
+    [
+        ("alone:Mine", "helper.py", "from helper import ARM"),  # a number, which does not say where it is from
+        ("package.mine:Mine", "package/deep/helper.py", "from .deep.helper import ARM"),
+    ],
+)
+def test_an_edit_of_code_that_an_own_agent_uses_recomputes_it_and_no_other(agent, file, line, tmp_path, play):
+    for each in (tmp_path / file, tmp_path / f"{agent.partition(':')[0].replace('.', '/')}.py"):
+        each.parent.mkdir(parents=True, exist_ok=True)
+        each.write_text("ARM = 1\n" if each.name == "helper.py" else own_agent("return ARM", line))
+    first = play(agent, "random")
+    assert first["computed"] == [agent, "random"]
+    (tmp_path / file).write_text("ARM = 0\n")
+    edited = play(agent, "random")
+    assert edited["computed"] == [agent]
+    assert edited["regret"][agent] != first["regret"][agent]
+    (tmp_path / file).write_text("ARM = 1\n")
+    assert play(agent, "random")["computed"] == []
 
 
 def test_code_without_a_file_is_played_every_time_and_said_once(tmp_path, play):

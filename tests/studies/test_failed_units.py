@@ -58,7 +58,7 @@ def test_what_is_left_is_the_same_as_without_the_agent(tmp_path, study, engine):
     assert "Others are compared with short instead of ts." in page_of(tmp_path / "failed")[1]
 
 
-def test_the_file_has_every_unit_its_words_and_its_traceback(tmp_path, study, engine):
+def test_the_file_has_every_unit_its_words_and_its_traceback(tmp_path, study, engine, undrawn):
     ran(study, tmp_path / "out", Failing(engine, ("beta-swts", None)))
     text = (tmp_path / "out" / "failures.txt").read_text(encoding="utf-8")
     heads = [line for line in text.splitlines() if line and not line.startswith(" ")]
@@ -71,7 +71,9 @@ def test_the_file_has_every_unit_its_words_and_its_traceback(tmp_path, study, en
     assert text.count("raise ValueError(self.words)") == 6
 
 
-def test_nothing_that_strangers_write_reaches_the_terminal_the_page_or_the_file_as_it_is(tmp_path, study, engine):
+def test_nothing_that_strangers_write_reaches_the_terminal_the_page_or_the_file_as_it_is(
+    tmp_path, study, engine, undrawn
+):
     _, said = ran(study, tmp_path / "out", Failing(engine, ("ucb1", None), words=HOSTILE))
     page, warning = page_of(tmp_path / "out")
     text = (tmp_path / "out" / "failures.txt").read_bytes().decode()
@@ -102,7 +104,7 @@ def test_the_file_names_the_worker_and_goes_when_nothing_fails(tmp_path, study):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_left_is_no_report_and_none_of_an_earlier_run(tmp_path, study, engine):
+def test_nothing_left_is_no_report_and_none_of_an_earlier_run(tmp_path, study, engine, undrawn):
     out = tmp_path / "out"
     ran(study, out, engine)
     [experiment] = study.experiments

@@ -92,7 +92,7 @@ def loaded(monkeypatch):
 
 
 def test_a_pipeline_holds_the_runs_of_few_units(tmp_path, engine, loaded, monkeypatch):
-    """20 worlds, 2 agents, 3 blocks each. Of joined runs, those of one world are held here, and some by a figure."""
+    """12 worlds, 2 agents, 3 blocks each. Of joined runs, those of one world are held here, and some by a figure."""
     joined, most = weakref.WeakSet(), [0]
     read = pipelines.collect
 
@@ -110,14 +110,14 @@ def test_a_pipeline_holds_the_runs_of_few_units(tmp_path, engine, loaded, monkey
         return found
 
     monkeypatch.setattr(pipelines, "collect", noting)
-    worlds = tuple(WorldSpec.of("NSBandit-Abrupt-v0", label=f"w{n}", horizon=1_000 + n) for n in range(20))
+    worlds = tuple(WorldSpec.of("NSBandit-Abrupt-v0", label=f"w{n}", horizon=1_000 + n) for n in range(12))
     agents = (AgentSpec.of("ts"), AgentSpec.of("random"))
     study = Study("many", (Experiment(worlds=worlds, agents=agents, runs=60),))
     Pipeline(study, folder=tmp_path / "out", simulate=engine, n_jobs=1).run()
     gc.collect()
-    assert loaded[1] >= 2 * 120  # the tables and the figures at least
+    assert loaded[1] >= 2 * 72  # the tables and the figures at least
     assert loaded[0] <= 12  # blocks being joined, here and in the thread of the figures
-    assert most[0] <= 12  # of 40
+    assert most[0] <= 12  # of 24
     assert not joined
 
 
