@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from interpreted_runs import assert_same_runs
-from own_players import Broken, InTurn
+from own_players import Broken, InTurn, Still
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, worlds
@@ -35,20 +35,15 @@ WORLD = worlds.Abrupt(horizon=600)
 pytestmark = pytest.mark.filterwarnings("ignore:.*no compiled form")
 
 
-class Stubborn:
-    """Plays one arm for ever, without a compiled form."""
+class Stubborn(Still):
+    """Plays one arm for ever, without a compiled form, and remembers its seeds."""
 
     def __init__(self, n_arms: int, arm: int = 0) -> None:
-        self.n_arms, self.arm, self.seeds = n_arms, arm, []
+        super().__init__(n_arms, arm)
+        self.seeds = []
 
     def reset(self, seed=None):
         self.seeds.append(seed)
-
-    def act(self, observation=None):
-        return self.arm
-
-    def observe(self, arm, reward):
-        pass
 
 
 def compare(worlds_, agents_, **settings):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from own_players import Still
 
 from ns_mab_gym import agents, parallel
 from ns_mab_gym.cli import studies
@@ -79,18 +80,11 @@ def test_one_run_serves_both_divisions_only_where_no_run_differs(label):
     assert {"rexp3", "ser4", "exp3s"} <= differ & {entry.label for entry in apart}
 
 
-class Deaf:
+class Deaf(Still):
     """Plays the first arm; told K alone."""
 
     def __init__(self, n_arms: int, note: str = "") -> None:
-        self.n_arms = n_arms
-
-    def reset(self, seed: int | None = None) -> None: ...
-
-    def act(self, observation: object = None) -> int:
-        return 0
-
-    def observe(self, arm: int, reward: float) -> None: ...
+        super().__init__(n_arms)
 
 
 class Curious(Deaf):

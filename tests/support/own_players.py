@@ -1,11 +1,24 @@
 """Agents of a user's that other processes can import."""
 
 
-class InTurn:
-    """Plays one arm after another."""
+class Still:
+    """Plays one arm for ever, the first unless told otherwise."""
 
-    def __init__(self, n_arms):
-        self.n_arms = n_arms
+    def __init__(self, n_arms=2, arm=0):
+        self.n_arms, self.arm = n_arms, arm
+
+    def reset(self, seed=None):
+        pass
+
+    def act(self, observation=None):
+        return self.arm
+
+    def observe(self, arm, reward):
+        pass
+
+
+class InTurn(Still):
+    """Plays one arm after another."""
 
     def reset(self, seed=None):
         self.rounds = 0

@@ -217,14 +217,20 @@ def test_a_block_prices_one_of_its_runs(monkeypatch):
     assert (evaluator._took, evaluator._slower) == ({"ts": [2.0]}, [4.0])
 
 
-def test_compilation_is_told_beforehand_and_not_counted(monkeypatch, caplog):
-    now = [0.0]
+@pytest.fixture
+def now(monkeypatch):
+    """The time, alone in a list; every simulation takes 10 s."""
+    time = [0.0]
 
     def simulate(*_, **__):
-        now[0] += 10
+        time[0] += 10
         return SimpleNamespace(seconds=0.1)
 
     monkeypatch.setattr(race, "simulate", simulate)
+    return time
+
+
+def test_compilation_is_told_beforehand_and_not_counted(monkeypatch, caplog, now):
     monkeypatch.setattr(race.Pairing, "is_compiled", lambda self: self.agent == "ucb1")
     monkeypatch.setattr(race.time, "perf_counter", lambda: now[0])
     budget = Budget(500.0, clock=lambda: now[0])
@@ -238,15 +244,8 @@ def test_compilation_is_told_beforehand_and_not_counted(monkeypatch, caplog):
     assert budget.elapsed == 16 * 10  # three short runs of each, and the loading of the one that was compiled before
 
 
-def test_no_more_agents_are_loaded_than_there_is_time_for_and_never_fewer_than_two(monkeypatch):
+def test_no_more_agents_are_loaded_than_there_is_time_for_and_never_fewer_than_two(monkeypatch, now):
     """Loading and three short runs take 40 s: of 100 s the first one and 30 s, of 160 s the first one and 48 s."""
-    now = [0.0]
-
-    def simulate(*_, **__):
-        now[0] += 10
-        return SimpleNamespace(seconds=0.1)
-
-    monkeypatch.setattr(race, "simulate", simulate)
     monkeypatch.setattr(race.Pairing, "is_compiled", lambda self: True)
     left_out = {}
     for seconds in (100.0, 160.0):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from measured import peak
+from own_players import Still
 
 import ns_mab_gym as nsb
 from ns_mab_gym import worlds
@@ -91,13 +92,5 @@ def test_a_table_is_not_copied_to_be_played(tmp_path: Any) -> None:
 @pytest.mark.filterwarnings("ignore:.*generic Python loop")
 def test_the_generic_loop_shares_the_means() -> None:
     """Of the environment's copy for each run, only what a run writes to is copied."""
-
-    class Lazy:
-        def reset(self, seed: int | None = None) -> None: ...
-        def act(self, observation: Any = None) -> int:
-            return 0
-
-        def observe(self, arm: int, reward: float) -> None: ...
-
     world = worlds.Stationary(horizon=2_000, mu=(0.5,) * 500)
-    assert peak(lambda: nsb.simulate(world, Lazy(), runs=2, n_jobs=1)) < 1.5 * 8 * 2_000 * 500
+    assert peak(lambda: nsb.simulate(world, Still(500), runs=2, n_jobs=1)) < 1.5 * 8 * 2_000 * 500

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import InvalidAction
+from own_players import Still
 
 import ns_mab_gym as nsb
 from ns_mab_gym import agents, wrappers
@@ -169,17 +170,9 @@ def test_late_rewards_and_closed_arms_together_in_either_order() -> None:
 
 
 def test_an_agent_without_a_rule_refuses_before_the_run() -> None:
-    class Stubborn:
-        def reset(self, seed: int | None = None) -> None: ...
-
-        def act(self, observation: Any = None) -> int:
-            return 0
-
-        def observe(self, arm: int, reward: float) -> None: ...
-
     for env, words in (
         (wrappers.DelayedRewards(abrupt()), "no rule for rewards that arrive late"),
         (wrappers.WindowedStatistics(wrappers.ArmAvailability(abrupt())), "no rule for arms that cannot be played"),
     ):
         with pytest.raises(ValueError, match=words):
-            nsb.run_episode(env, Stubborn(), seed=0)
+            nsb.run_episode(env, Still(10), seed=0)
