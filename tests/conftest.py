@@ -84,8 +84,9 @@ def paper_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports without the figures, most of the time that a report takes."""
+    """Reports and leaderboards without the figures, most of the time that they take."""
     monkeypatch.setattr(pictures, "draw", lambda *_: pictures.Drawn())
+    monkeypatch.setattr("ns_mab_gym.leaderboard.page.draw_board", lambda *_: {})
 
 
 @pytest.fixture

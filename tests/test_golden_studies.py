@@ -17,7 +17,6 @@ from pathlib import Path
 from small_paper import play_paper
 
 from ns_mab_gym.cli.entry import main
-from ns_mab_gym.leaderboard import page
 
 FILE = Path(__file__).parent / "data" / "studies.json"
 WORLDS = (
@@ -51,8 +50,7 @@ def leaderboard(folder: Path) -> dict[str, str]:
     return {"leaderboard.csv": digest((folder / "leaderboard.csv").read_text())}
 
 
-def test_the_numbers_of_the_studies_are_what_they_were(paper_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "draw_board", lambda *_: {})  # pictures have no numbers of their own
+def test_the_numbers_of_the_studies_are_what_they_were(paper_folder, tmp_path, undrawn):
     assert paper(paper_folder) | leaderboard(tmp_path / "results") == json.loads(FILE.read_text())
 
 

@@ -14,7 +14,6 @@ from own_players import Still
 
 from ns_mab_gym import agents, parallel
 from ns_mab_gym.cli import studies
-from ns_mab_gym.leaderboard import page as page_module
 from ns_mab_gym.leaderboard.page import snapshot_markdown
 from ns_mab_gym.leaderboard.plan import WORLDS, ClickRates, chosen_worlds, forms_on, plan_of, zoo_and
 from ns_mab_gym.play.simulate import known_of
@@ -120,11 +119,6 @@ def test_the_next_agents_loop_is_compiled_while_this_one_plays():
 
 
 # What is computed.
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "draw_board", lambda standings, folder: {})
 
 
 def test_stopped_it_goes_on_and_an_agent_adds_its_rows(tmp_path, engine, undrawn, strangers, capsys, monkeypatch):

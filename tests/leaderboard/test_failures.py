@@ -79,7 +79,7 @@ def test_whoever_fails_there_is_a_page_as_long_as_somebody_competes(tmp_path, en
     assert made.failures
 
 
-def test_nobody_has_a_place_where_everybody_failed_somewhere(tmp_path, engine):
+def test_nobody_has_a_place_where_everybody_failed_somewhere(tmp_path, engine, undrawn):
     ranked(tmp_path / "out", Broken(Broken(engine, ZOO[:2], ["4 changes"]), ZOO[2:], ["16 changes"]))
     written = json.loads((tmp_path / "out" / "leaderboard.json").read_text())
     assert all(rows == [] for rows in written["divisions"].values())
@@ -94,7 +94,7 @@ def test_a_snapshot_never_lacks_runs(tmp_path, engine):
     assert not (tmp_path / "out" / "failures.txt").exists()
 
 
-def test_nothing_left_is_no_page_and_none_of_an_earlier_run(tmp_path, engine):
+def test_nothing_left_is_no_page_and_none_of_an_earlier_run(tmp_path, engine, undrawn):
     ranked(tmp_path / "out", engine, labels=("ts", "random"))
     ranked(tmp_path / "out", Broken(engine, ["ucb1"], WORLDS), labels=("ucb1", "random"))
     assert not (tmp_path / "out" / "leaderboard.html").exists()

@@ -121,8 +121,7 @@ def test_a_pipeline_holds_the_runs_of_few_units(tmp_path, engine, loaded, monkey
     assert not joined
 
 
-def test_a_leaderboard_holds_final_regrets_alone(tmp_path, engine, loaded, monkeypatch):
-    monkeypatch.setattr(board, "draw_board", lambda standings, folder: {})
+def test_a_leaderboard_holds_final_regrets_alone(tmp_path, engine, loaded, undrawn):
     contestants = [each for each in zoo_and() if each.label in ("ts", "ucb1", "sw-ucb", "random", "oracle-restart")]
     plan = plan_of(chosen_worlds(["random phases", "random walks"], quick=True), contestants)
     board.Leaderboard(plan, folder=tmp_path / "out", simulate=engine, n_jobs=1).run()
