@@ -200,8 +200,8 @@ def test_worlds_that_differ_from_run_to_run():
         assert card.breakpoints == ()
         assert card.missed.value == pytest.approx(5 / 7)
         assert "| all |  | 2 of 7 | 10 | " in card.table()
-    alike = scorecard(runs_of(one, other), [MEANS, MEANS])
-    assert len(alike.breakpoints) == 3
+    for second, breakpoints in ((MEANS, 3), (MEANS[:, ::-1], 0), (np.roll(MEANS, 1, axis=0)[[1, *range(1, 200)]], 0)):
+        assert len(scorecard(runs_of(one, other), [MEANS, second]).breakpoints) == breakpoints  # arms, rounds differ
 
 
 @pytest.mark.parametrize(
