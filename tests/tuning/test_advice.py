@@ -235,6 +235,13 @@ def test_real_rewards_are_advised_on():
     advice = nsb.recommend(60 * SWITCHING, reward=nsb.rewards.make("gaussian", scale=30.0), runs=400)
     assert advice.regret.high < advice.random_play
     assert any("not for these rewards" in each for each in advice.left_out)
+    assert "\nrewards without bounds, λ = 30; random play: " in str(advice)
+
+
+def test_a_scale_that_was_not_given_is_told():
+    advice = nsb.recommend(SWITCHING, reward="gaussian", agents=["sw-ucb", "ucb1"], runs=50)
+    assert "rewards without bounds, λ = 0.5; random play: " in str(advice)
+    assert "λ" not in str(nsb.recommend(SWITCHING, agents=["sw-ucb", "ucb1"], runs=50))
 
 
 WORLDS = nsb.worlds
