@@ -211,6 +211,22 @@ def test_who_joins_late_catches_up_or_leaves():
     assert len(race.finals[candidates(4)[2]]) == 8  # far behind: gone after its first block
 
 
+def test_who_was_never_tried_is_forgotten_and_who_was_is_remembered():
+    race = Race(MadeUp([100.0, 101.0, 90.0, 95.0, 99.0], 4), Budget(runs=20))
+    race.enter(candidates(2))
+    race.narrow()
+    race.budget.runs = race.budget.played  # nothing is left for the others
+    race.enter(candidates(5))
+    race.narrow()
+    assert set(race.finals) == set(candidates(2))
+
+
+def test_nobody_plays_more_than_two_thousand_runs():
+    race = raced(MadeUp([100.0, 100.0], 1), Budget(runs=10**6), 2, level=1e-9, tolerance=0.0)
+    assert len(race.alive) == 2
+    assert race.runs == 2_000
+
+
 def test_candidates_within_the_tolerance_end_the_race():
     race = raced(MadeUp([1000.0, 1000.0, 1000.0], 5, shared=5.0, own=1.0), Budget(runs=10**6), 3, tolerance=0.01)
     assert len(race.alive) == 3
