@@ -1,7 +1,7 @@
 """Readings: a claim is judged under every fair reading, and says on which choice its verdict depends."""
 
 import itertools
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from claims_made import HORIZON, curves, evidence
 
 from ns_mab_gym import statistics
 from ns_mab_gym.agents.core.knowledge import Knowledge
-from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
+from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Judged, Reading, Verdict, judge, judgement_of
 from ns_mab_gym.paper import decisions, readings, study
 from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS, RESULTS
@@ -121,6 +121,14 @@ def test_a_star_is_put_at_the_runs_that_are_noted_only():
     noted = replace(made, curves=made.curves | {"b (badly)": curves("x", 0.3)}, notes={"b": "hm"})
     found = judgement_of(Claim("", "", "", lambda e: decisions.least(e, "a", "ab"), (TUNED,)), noted)
     assert [finding.tests[0].right for finding in alone(found).values()] == ["b*", "b"]
+
+
+def test_what_is_judged_stays_as_it_is_and_is_equal_to_itself_alone():
+    judgement = judged(a=0.1, b=0.2, c=0.3)
+    for record in (WHO, WHO.readings[0], judgement, Judged(A_LEAST, "", judgement)):
+        assert len({record, replace(record)}) == 2
+        with pytest.raises(FrozenInstanceError):
+            record.runs = 5
 
 
 # The paper's own claims.
