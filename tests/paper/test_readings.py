@@ -77,6 +77,15 @@ def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others(slopes
     assert (judgement.words, [choice.key for choice in judgement.deciding]) == (words, deciding)
 
 
+def test_a_choice_concerns_its_agent_whatever_its_window_and_nobody_else():
+    assert [label for label in ("a", "b", "b (well)", "bb", "") if TUNED.concerns(label)] == ["b", "b (well)"]
+    assert not any(WHO.concerns(label) for label in ("a", "", " (well)"))
+
+
+def test_what_is_not_chosen_is_read_as_in_the_headline():
+    assert evidence(a=0.1).read(WHO) == tuple("abc")
+
+
 def test_another_tuning_replaces_the_runs_of_its_agent():
     found = judged(a=0.1, b=0.2, c=0.3, bad_b=0.05)
     (well, badly) = alone(found).values()

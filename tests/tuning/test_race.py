@@ -190,6 +190,11 @@ def test_nothing_beats_an_unbeaten_one_and_the_least_mean_is_among_them():
             assert (each in unbeaten) != beaten
 
 
+def test_who_is_equal_to_the_best_is_not_beaten():
+    alike = dict.fromkeys(candidates(2), np.arange(9.0))
+    assert HeldOut(alike).unbeaten() == candidates(2)
+
+
 def test_everybody_plays_the_same_runs_from_the_first_on():
     evaluator = MadeUp([100.0, 101.0, 99.0], 3)
     race = raced(evaluator, Budget(runs=300), 3)
