@@ -9,7 +9,7 @@ from claims_made import HORIZON, curves, evidence
 
 from ns_mab_gym import statistics
 from ns_mab_gym.agents.core.knowledge import Knowledge
-from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Judged, Reading, Verdict, judge, judgement_of
+from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Finding, Judged, Reading, Verdict, judge, judgement_of
 from ns_mab_gym.paper import decisions, readings, study
 from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS, RESULTS
@@ -113,6 +113,17 @@ def test_equal_readings_are_judged_once_and_what_is_computed_once_is_kept_throug
 
     judgement_of(Claim("", "", "", decide, (WHO, TUNED)), evidence(a=0.1, b=0.2, c=0.3))
     assert done == ["decided", "computed", "decided"]  # the two readings of the tuning are equal here
+
+
+def test_runs_behind_an_earlier_judgement_count_as_looked_at():
+    made = evidence(a=0.1, b=0.2)
+
+    def decide(e):
+        e.note({("", "b")})
+        return Finding(HOLDS, "")
+
+    found = judgement_of(Claim("", "", "", decide), made)
+    assert (found.consulted, found.runs) == ({("", "b")}, len(made.curves["b"]))
 
 
 def test_a_tuning_counts_on_the_worlds_beside():
