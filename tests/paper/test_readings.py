@@ -82,6 +82,14 @@ def test_a_choice_concerns_its_agent_whatever_its_window_and_nobody_else():
     assert not any(WHO.concerns(label) for label in ("a", "", " (well)"))
 
 
+def test_an_example_of_what_decides_is_as_near_to_the_headline_as_there_is_one():
+    found = judged(a=0.1, b=0.2, c=0.05, bad_b=0.4)  # who is compared matters, however b is tuned
+    assert [tuple(reading.name for reading in each) for each in found.example(WHO)] == [
+        ("all", "well"),
+        ("two", "well"),
+    ]
+
+
 def test_what_is_not_chosen_is_read_as_in_the_headline():
     assert evidence(a=0.1).read(WHO) == tuple("abc")
 
