@@ -92,6 +92,8 @@ def test_an_example_of_what_decides_is_as_near_to_the_headline_as_there_is_one()
 
 def test_what_is_not_chosen_is_read_as_in_the_headline():
     assert evidence(a=0.1).read(WHO) == tuple("abc")
+    found = judged(a=0.1, b=0.2, c=0.05)
+    assert (found.under({}), found.under({TUNED: TUNED.readings[0]})) == (found.finding, found.finding)
 
 
 def test_another_tuning_replaces_the_runs_of_its_agent():
