@@ -9,7 +9,18 @@ from claims_made import HORIZON, curves, evidence
 
 from ns_mab_gym import statistics
 from ns_mab_gym.agents.core.knowledge import Knowledge
-from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Finding, Judged, Reading, Verdict, judge, judgement_of
+from ns_mab_gym.claims.judging import (
+    Choice,
+    Claim,
+    Evidence,
+    Finding,
+    Judged,
+    Pair,
+    Reading,
+    Verdict,
+    judge,
+    judgement_of,
+)
 from ns_mab_gym.paper import decisions, readings, study
 from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS, RESULTS
@@ -155,7 +166,8 @@ def test_a_star_is_put_at_the_runs_that_are_noted_only():
 
 def test_what_is_judged_stays_as_it_is_and_is_equal_to_itself_alone():
     judgement = judged(a=0.1, b=0.2, c=0.3)
-    for record in (WHO, WHO.readings[0], judgement, Judged(A_LEAST, "", judgement)):
+    pair = Pair("a", "b", np.zeros(2), np.ones(2))
+    for record in (WHO, WHO.readings[0], judgement, Judged(A_LEAST, "", judgement), pair, evidence(a=0.1)):
         assert len({record, replace(record)}) == 2
         with pytest.raises(FrozenInstanceError):
             record.runs = 5
