@@ -200,8 +200,8 @@ def test_worlds_that_differ_from_run_to_run():
         assert card.breakpoints == ()
         assert card.missed.value == pytest.approx(5 / 7)
         assert "| all |  | 2 of 7 | 10 | " in card.table()
-    alike = scorecard(runs_of(one, other), [MEANS, MEANS])
-    assert len(alike.breakpoints) == 3
+    for second, breakpoints in ((MEANS, 3), (MEANS[:, ::-1], 0), (np.roll(MEANS, 1, axis=0)[[1, *range(1, 200)]], 0)):
+        assert len(scorecard(runs_of(one, other), [MEANS, second]).breakpoints) == breakpoints  # arms, rounds differ
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,7 @@ def test_worlds_that_differ_from_run_to_run():
         (runs_of([]), MEANS[:100], "the means have 100 rounds and 3 arms, the runs 200 and 3"),
         (runs_of([]), MEANS[:, :2], "the means have 200 rounds and 2 arms"),
         (runs_of([], []), [MEANS] * 3, "there are 2 runs and 3 matrices of means"),
+        (runs_of([], []), [MEANS, MEANS, 0.5], "there are 2 runs and 3 matrices of means"),
         (runs_of([]), np.linspace(0, 1, 600).reshape(200, 3), "the means change in 199 of 200 rounds"),
         (runs_of(local((201, 0))), MEANS, "a round or an arm that is not there; there are 200 and 3"),
         (runs_of(local((0, 0))), MEANS, "a round or an arm that is not there"),
@@ -222,6 +223,11 @@ def test_worlds_that_differ_from_run_to_run():
 def test_what_cannot_be_scored(runs, means, message):
     with pytest.raises(ValueError, match=message):
         scorecard(runs, means)
+
+
+def test_what_is_no_result_of_simulate_is_refused():
+    with pytest.raises(TypeError, match=r"runs are what ns_mab_gym\.simulate returns, got .*Scorecard"):
+        scorecard(scorecard(runs_of([]), MEANS), MEANS)
 
 
 def test_every_run_has_its_own_changes_or_all_have_the_same():

@@ -21,6 +21,8 @@ from ns_mab_gym.cli.entry import COMMANDS
 from ns_mab_gym.envs import ENV_IDS
 from ns_mab_gym.paper.sentences import CLAIMS
 from ns_mab_gym.paper.study import study
+from ns_mab_gym.studies import tables
+from ns_mab_gym.tuning import search
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FIGURES = json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8"))
@@ -52,6 +54,21 @@ def test_the_table_of_worlds_names_every_parameter() -> None:
         assert (row[0] != "") == world.random, name
         wanted = set(world.parameters()) - {"horizon"} - ({"n_arms"} if name == "table" else set())
         assert [each for each in wanted if f"`{each}`" not in row[1]] == []
+
+
+def test_the_page_names_the_agents_that_are_advised_in_their_order() -> None:
+    section = text_of("docs/tuning.md").partition("- Without `agents=` it takes ")[2].partition("\n- ")[0]
+    assert re.findall(r"`([\w-]+)`", section) == [*search.ADVISED, *search.REAL_VALUED]
+
+
+def test_every_column_of_a_result_is_explained() -> None:
+    section = text_of("docs/experiments.md").partition("\nThe columns:\n")[2].partition("\n\n`table.parquet`")[0]
+    named = re.findall(r"`([^`]+)`", "".join(row.split("|")[1] for row in section.splitlines() if row))
+    wanted = {*tables.SCHEMA.names, *tables.SUMMARY, *tables.DETECTIONS}
+    assert {name for name in wanted if name not in named} == {
+        name for name in wanted if any(each[-1] == "…" and name.startswith(each[:-1]) for each in named)
+    }
+    assert {name for name in named if name[-1] != "…"} <= wanted
 
 
 def test_every_dependency_is_in_the_table_with_its_extra() -> None:

@@ -241,8 +241,9 @@ def test_breakpoints_that_always_end_alike_are_worth_as_many_trials_as_runs():
 
 
 def test_runs_with_many_breakpoints_count_as_kish_says():
-    none = share_of(np.zeros(3), np.array([1.0, 2.0, 7.0]))
-    assert none.high == pytest.approx(1 - 0.025 ** (54 / 100))  # 10² / (1 + 4 + 49)
+    trials, worth = np.array([1.0, 2.0, 7.0]), 100 / 54  # 10² / (1 + 4 + 49)
+    assert share_of(0 * trials, trials) == pytest.approx((0, 0, 1 - 0.025 ** (1 / worth)))
+    assert share_of(trials, trials) == pytest.approx((1, 0.025 ** (1 / worth), 1))
 
 
 @pytest.mark.parametrize("alike", ["independent", "mixed", "alike"])

@@ -23,7 +23,7 @@ from .charts import Chart, interval_bars, plain, regret_line, scatter, starred
 
 NOTHING = "–"  # shown where the reference would be compared with itself
 SYMBOLS = {"window": "τ", "gamma": "γ", "delta": "δ", "phi": "φ", "batch": "Δ", "sigma": "σ", "epsilon": "ε",
-           "xi": "ξ"}  # fmt: skip
+           "xi": "ξ", "subgaussian": "λ"}  # fmt: skip
 DIFFERS = "differs from run to run"
 MANY = 12  # arms; of more, the most played ones have columns
 MOST = 10

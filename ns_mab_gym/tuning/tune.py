@@ -213,7 +213,9 @@ class Advice(Chosen):
         lines += [f"{title}: {text}" for text, title in told.items()]
         random_play = "" if self.random_play is None else f"random play: {number(self.random_play)}; "
         unplayed = f"; not tried: {'; '.join(self.left_out)}" if self.left_out else ""
-        lines.append(f"{random_play}{self._cost}{unplayed}")
+        endless = self.knowledge.centre is None
+        law = f"rewards without bounds, λ = {self.knowledge.scale:g}; " if endless else ""
+        lines.append(f"{law}{random_play}{self._cost}{unplayed}")
         return "\n".join([*lines, *self._warned])
 
 

@@ -121,6 +121,15 @@ def test_options_have_the_last_word_beside_a_description(described):
     assert "1 world, 3 agents, 10 runs each" in page
 
 
+def test_what_is_stored_is_computed_again_if_asked_for(described, engine):
+    described()
+    units = len(engine.calls)
+    described()
+    assert len(engine.calls) == units
+    described("--fresh")
+    assert engine.calls[units:] == engine.calls[:units]
+
+
 def charts_in(page):
     """The data of the charts of a page."""
     return json.loads(re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.DOTALL)[1])

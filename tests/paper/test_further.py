@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from stored_runs import change, save
 
-from ns_mab_gym.claims.judging import Choice, Claim, Reading, Verdict
+from ns_mab_gym.claims.judging import Choice, Claim, Finding, Reading, Verdict
 from ns_mab_gym.code_version import CodeVersions
 from ns_mab_gym.paper import decisions
 from ns_mab_gym.report.pipeline import Pipeline
@@ -100,6 +100,24 @@ def test_a_run_that_was_cut_off_counts_as_far_as_all_agents_got(pipeline, judged
 
 def test_further_runs_come_in_whole_blocks(pipeline, judged):
     assert judged(pipeline(further=60))["close"].later.runs == 75
+
+
+def test_a_study_of_one_block_has_further_runs_too(pipeline, judged):
+    judged(pipeline(runs=25, further=75))
+    assert judged(pipeline(runs=25))["close"].later.runs == 75
+
+
+def test_as_many_runs_as_there_are_are_no_further_ones(pipeline, judged, monkeypatch):
+    computed, compute = [], Pipeline.compute
+    monkeypatch.setattr(Pipeline, "compute", lambda self, *given: computed.append(given) or compute(self, *given))
+    judged(pipeline(further=50))
+    assert len(computed) == 1
+
+
+def test_what_needs_no_runs_is_not_judged_again(pipeline, judged):
+    given = Claim("given", "a", "the means say so", lambda e: Finding(Verdict.HOLDS, "as said"))
+    found = judged(pipeline(further=100, claims=(CLOSE, given)))
+    assert (found["close"].later.runs, found["given"].now.runs, found["given"].later) == (100, 0, None)
 
 
 def test_a_further_block_of_another_horizon_is_reported_and_does_not_count(pipeline, judged, tmp_path, capsys):

@@ -1,7 +1,7 @@
 """Readings: a claim is judged under every fair reading, and says on which choice its verdict depends."""
 
 import itertools
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -9,7 +9,18 @@ from claims_made import HORIZON, curves, evidence
 
 from ns_mab_gym import statistics
 from ns_mab_gym.agents.core.knowledge import Knowledge
-from ns_mab_gym.claims.judging import Choice, Claim, Evidence, Reading, Verdict, judge, judgement_of
+from ns_mab_gym.claims.judging import (
+    Choice,
+    Claim,
+    Evidence,
+    Finding,
+    Judged,
+    Pair,
+    Reading,
+    Verdict,
+    judge,
+    judgement_of,
+)
 from ns_mab_gym.paper import decisions, readings, study
 from ns_mab_gym.paper.readings import ALGORITHMS, ALPHAS, SAMPLERS, TUNINGS, WORLDS, sensitivity_label
 from ns_mab_gym.paper.sentences import CLAIMS, RESULTS
@@ -77,6 +88,25 @@ def test_a_verdict_depends_on_the_choices_that_change_it_and_on_no_others(slopes
     assert (judgement.words, [choice.key for choice in judgement.deciding]) == (words, deciding)
 
 
+def test_a_choice_concerns_its_agent_whatever_its_window_and_nobody_else():
+    assert [label for label in ("a", "b", "b (well)", "bb", "") if TUNED.concerns(label)] == ["b", "b (well)"]
+    assert not any(WHO.concerns(label) for label in ("a", "", " (well)"))
+
+
+def test_an_example_of_what_decides_is_as_near_to_the_headline_as_there_is_one():
+    found = judged(a=0.1, b=0.2, c=0.05, bad_b=0.4)  # who is compared matters, however b is tuned
+    assert [tuple(reading.name for reading in each) for each in found.example(WHO)] == [
+        ("all", "well"),
+        ("two", "well"),
+    ]
+
+
+def test_what_is_not_chosen_is_read_as_in_the_headline():
+    assert evidence(a=0.1).read(WHO) == tuple("abc")
+    found = judged(a=0.1, b=0.2, c=0.05)
+    assert (found.under({}), found.under({TUNED: TUNED.readings[0]})) == (found.finding, found.finding)
+
+
 def test_another_tuning_replaces_the_runs_of_its_agent():
     found = judged(a=0.1, b=0.2, c=0.3, bad_b=0.05)
     (well, badly) = alone(found).values()
@@ -106,6 +136,17 @@ def test_equal_readings_are_judged_once_and_what_is_computed_once_is_kept_throug
     assert done == ["decided", "computed", "decided"]  # the two readings of the tuning are equal here
 
 
+def test_runs_behind_an_earlier_judgement_count_as_looked_at():
+    made = evidence(a=0.1, b=0.2)
+
+    def decide(e):
+        e.note({("", "b")})
+        return Finding(HOLDS, "")
+
+    found = judgement_of(Claim("", "", "", decide), made)
+    assert (found.consulted, found.runs) == ({("", "b")}, len(made.curves["b"]))
+
+
 def test_a_tuning_counts_on_the_worlds_beside():
     here, there = (replace(evidence(a=0.1, b=0.2), world=name) for name in ("here", "there"))
     there = replace(there, curves=there.curves | {"b (badly)": curves("bad", 0.05)})
@@ -121,6 +162,15 @@ def test_a_star_is_put_at_the_runs_that_are_noted_only():
     noted = replace(made, curves=made.curves | {"b (badly)": curves("x", 0.3)}, notes={"b": "hm"})
     found = judgement_of(Claim("", "", "", lambda e: decisions.least(e, "a", "ab"), (TUNED,)), noted)
     assert [finding.tests[0].right for finding in alone(found).values()] == ["b*", "b"]
+
+
+def test_what_is_judged_stays_as_it_is_and_is_equal_to_itself_alone():
+    judgement = judged(a=0.1, b=0.2, c=0.3)
+    pair = Pair("a", "b", np.zeros(2), np.ones(2))
+    for record in (WHO, WHO.readings[0], judgement, Judged(A_LEAST, "", judgement), pair, evidence(a=0.1)):
+        assert len({record, replace(record)}) == 2
+        with pytest.raises(FrozenInstanceError):
+            record.runs = 5
 
 
 # The paper's own claims.

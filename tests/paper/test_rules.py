@@ -102,6 +102,10 @@ def test_margins_are_relative_to_the_mean_of_the_two():
         assert equal([Pair("a", "b", hundred, hundred + more)], margin=0.1)[0].answer is not true
 
 
+def test_what_is_equal_is_not_less():
+    assert less([Pair("a", "b", np.arange(20.0), np.arange(20.0))])[0].answer is None
+
+
 @pytest.mark.parametrize("difference", [9.0, 10.4, 10.6, 12.0])
 def test_equal_does_not_ask_who_is_named_first(difference):
     low, high = np.full(20, 100.0), np.full(20, 100.0 + difference)

@@ -75,6 +75,7 @@ def test_agents_with_equal_means_share_a_place_and_a_row_has_its_own_line(finals
         ([{"gamma": 0.5}, {"gamma": 0.25}], "γ = 0.25 to 0.5"),
         ([{"gamma": None}, {"gamma": 0.25}], "γ = differs from run to run"),
         ([{"binarize": True}, {"binarize": True}], "binarize = True"),
+        ([{"subgaussian": 60.0}], "λ = 60"),
     ],
 )  # fmt: skip
 def test_parameters_that_differ_between_runs_are_shown_as_a_span(runs: list[dict[str, Any]], words: str):

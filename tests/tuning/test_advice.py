@@ -1,5 +1,6 @@
 """Advice: an agent and its parameters, named by held-out runs, and what was not tried."""
 
+import re
 import time
 
 import numpy as np
@@ -235,6 +236,13 @@ def test_real_rewards_are_advised_on():
     advice = nsb.recommend(60 * SWITCHING, reward=nsb.rewards.make("gaussian", scale=30.0), runs=400)
     assert advice.regret.high < advice.random_play
     assert any("not for these rewards" in each for each in advice.left_out)
+    assert "\nrewards without bounds, λ = 30; random play: " in str(advice)
+
+
+def test_a_scale_that_was_not_given_is_told():
+    advice = nsb.recommend(SWITCHING, reward="gaussian", agents=["sw-ucb", "ucb1"], runs=50)
+    assert "rewards without bounds, λ = 0.5; random play: " in str(advice)
+    assert "λ" not in str(nsb.recommend(SWITCHING, agents=["sw-ucb", "ucb1"], runs=50))
 
 
 WORLDS = nsb.worlds
@@ -252,11 +260,13 @@ SMALL = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", SMALL)
-def test_no_answer_contradicts_its_own_runs_or_takes_longer_than_was_asked(world):
+@pytest.mark.filterwarnings("ignore:runs of .* take about")  # where the machine is busy
+def test_no_answer_contradicts_its_own_runs_or_takes_longer_than_was_asked_or_said(world):
     nsb.recommend(SWITCHING, runs=100)  # compiles, which is said and not counted
     began = time.perf_counter()
     advice = nsb.recommend(SMALL[world], seconds=3)
-    assert time.perf_counter() - began <= 1.3 * 3
+    needed = re.findall(r"about (\d+) s in all", " ".join(advice.warnings))
+    assert time.perf_counter() - began <= 1.3 * max(3, *map(float, needed), 0)
     assert advice.regret.runs >= 5
     said = str(advice)
     for other in advice.judged:

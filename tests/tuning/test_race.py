@@ -190,6 +190,11 @@ def test_nothing_beats_an_unbeaten_one_and_the_least_mean_is_among_them():
             assert (each in unbeaten) != beaten
 
 
+def test_who_is_equal_to_the_best_is_not_beaten():
+    alike = dict.fromkeys(candidates(2), np.arange(9.0))
+    assert HeldOut(alike).unbeaten() == candidates(2)
+
+
 def test_everybody_plays_the_same_runs_from_the_first_on():
     evaluator = MadeUp([100.0, 101.0, 99.0], 3)
     race = raced(evaluator, Budget(runs=300), 3)
@@ -209,6 +214,22 @@ def test_who_joins_late_catches_up_or_leaves():
     assert race.leader.kwargs["i"] == 3
     assert len(race.finals[race.leader]) >= min(before, 8)
     assert len(race.finals[candidates(4)[2]]) == 8  # far behind: gone after its first block
+
+
+def test_who_was_never_tried_is_forgotten_and_who_was_is_remembered():
+    race = Race(MadeUp([100.0, 101.0, 90.0, 95.0, 99.0], 4), Budget(runs=20))
+    race.enter(candidates(2))
+    race.narrow()
+    race.budget.runs = race.budget.played  # nothing is left for the others
+    race.enter(candidates(5))
+    race.narrow()
+    assert set(race.finals) == set(candidates(2))
+
+
+def test_nobody_plays_more_than_two_thousand_runs():
+    race = raced(MadeUp([100.0, 100.0], 1), Budget(runs=10**6), 2, level=1e-9, tolerance=0.0)
+    assert len(race.alive) == 2
+    assert race.runs == 2_000
 
 
 def test_candidates_within_the_tolerance_end_the_race():

@@ -96,7 +96,12 @@ def test_it_warns_where_nothing_learns():
 def test_of_a_random_world_every_run_is_another_instance_and_the_formula_follows_it():
     tuned = nsb.tune(nsb.worlds.Piecewise(horizon=200, n_arms=2), "sw-ucb", runs=120, space={"window": [5, 50, 200]})
     assert tuned.formula.parameters == {"window": 130}  # depends on T alone
-    assert tuned.random_play > 0
+
+
+def test_random_play_of_a_random_world_is_the_mean_over_twenty_instances():
+    evaluator = WorldEvaluator(nsb.worlds.Piecewise(horizon=50, n_arms=3))
+    instances = [evaluator.means(run) for run in range(20)]
+    assert evaluator.random_play() == pytest.approx(np.mean([50 * (m.max(1) - m.mean(1)).mean() for m in instances]))
 
 
 def test_parameters_that_are_given_are_not_searched():
@@ -163,6 +168,7 @@ def test_pieces_of_a_block_are_all_of_its_runs():
     (played,) = evaluator.play([Candidate.of("beta-swts", {"window": 50})], 8, 13)
     whole = nsb.simulate(TWO_PHASES, "beta-swts", runs=21, agent_kwargs={"window": 50}).final
     assert (played == whole[8:]).all()
+    assert len(evaluator._took["beta-swts"]) == 6  # blocks: three for each thread
 
 
 def test_a_space_of_the_users_is_not_left_and_a_better_formula_is_named():
@@ -242,6 +248,32 @@ def test_compilation_is_told_beforehand_and_not_counted(monkeypatch, caplog, now
         "compiling the other 2 takes about 20 s here, by the last",  # each takes 10 s
     ]
     assert budget.elapsed == 16 * 10  # three short runs of each, and the loading of the one that was compiled before
+    caplog.clear()
+    for number, lines in ((1, 0), (2, 1)):  # one alone is told by who compiles it; of two there are no others
+        WorldEvaluator(TWO_PHASES).warm_up(map(Candidate, names[2 : 2 + number]), budget)
+        assert len(caplog.records) == lines
+
+
+def test_the_price_of_a_run_has_what_begins_it_too(monkeypatch):
+    """A short run of 500 rounds takes 1 s, so one of 10,000 takes 20 s; finding out how to play it took 3 s more."""
+    now, asked = [0.0], []
+
+    def simulate(*_, **given):
+        asked.append(given["runs"])
+        return SimpleNamespace(seconds=1.0)
+
+    def why_generic(self):
+        now[0] += 3
+
+    monkeypatch.setattr(race, "simulate", simulate)
+    monkeypatch.setattr(race, "WARM_UP_ROUNDS", 500)
+    monkeypatch.setattr(race.Pairing, "why_generic", why_generic)
+    monkeypatch.setattr(race.time, "perf_counter", lambda: now[0])
+    evaluator = WorldEvaluator(nsb.worlds.Stationary(mu=(0.1, 0.5), horizon=10_000), n_jobs=1)
+    assert evaluator.seconds(Candidate("ts")) == 0  # nothing is known yet
+    evaluator.warm_up([Candidate("ts")], Budget(100.0))
+    assert evaluator.seconds(Candidate("ts")) == 23
+    assert set(asked) == {1}
 
 
 def test_no_more_agents_are_loaded_than_there_is_time_for_and_never_fewer_than_two(monkeypatch, now):
