@@ -2,7 +2,9 @@
 
 One round of :func:`observe` is one step of Bayesian online change-point detection: age what is known of the arm, weigh
 every hypothesis by the reward, bear the hypotheses of a change right now, and mix them into one mean and one second
-moment of each arm for each rate of drift, which is all that :func:`act` reads.
+moment of each arm for each rate of drift. Beside this belief, in which all arms change together, stands a second one,
+in which each changes by itself (:mod:`.parts.single_changes`), with the probability that rewards give to it. The mean
+and the variance of an arm by both are all that :func:`act` reads.
 """
 
 from __future__ import annotations
@@ -19,24 +21,36 @@ from .core.kernel import ALL, BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
+from .parts.single_changes import (
+    MEAN,
+    PULLS,
+    SQUARE,
+    SUMS,
+    SingleChanges,
+    expected,
+    likelihood,
+    look,
+    new_single_changes,
+    pass_round,
+    square_of,
+    start,
+    weigh,
+)
 
 HAZARDS = tuple(10.0 ** (-4 + 3 * k / 7) for k in range(8))  # h_k, from 1e-4 to 0.1
 DRIFTS = (0.0, 1.5e-5, 1.5e-4, 1.5e-3)  # r_d: a mean keeps e^(−r) of its distance from the mean after a change
 DRIFTING = 0.1  # the prior probability of each r_d > 0
 REDRAWN = 0.1  # the probability that r is drawn anew when all arms change
 UNIFORM = 0.5  # the mean of the prior Beta(1, 1)
-HOPE = 1.5  # where rates are low, an arm after a change is expected to be this many times as good as the best is now
-TAILS = 5.0  # degrees of freedom of the predictive law of real rewards
-SHARPEST = 1e9  # the largest squared distance of a reward from its prediction, in units of the scale, that counts
+SWITCHED = 1e-3  # the share of its prior probability to which each of the two beliefs returns in a round
+RECENT = 0.99  # what remains in a pull of the weight of earlier pairs of rewards of the arm
 FINEST, SMALLEST = 1e-9, 1e-140  # the least standard deviation of real rewards: as a share of the largest, and at all
 
-PULLS, SUMS = 0, 1  # rows of what was seen of each arm
-MEAN, SQUARE = 0, 1  # rows of the estimates
 ROUNDS, HELD, MARK, REAL = range(4)  # places of the clock
 # Places of the scale: what real rewards are measured from, their variance, Σ (x − x')²/2 of successive rewards of an
 # arm and the number of these pairs, the largest reward in size; the mean and the variance of an arm after a change; the
-# mean hazard.
-OFFSET, VARIANCE, PAIRED, PAIRS, LARGEST, CENTRE, SPREAD, HAZARD = range(8)
+# probability that each arm changes by itself; the sum of all weights, less than 1 where hypotheses were dropped.
+OFFSET, VARIANCE, PAIRED, PAIRS, LARGEST, CENTRE, SPREAD, SINGLE, LEFT = range(9)
 
 
 class ChangepointState(NamedTuple):
@@ -51,8 +65,9 @@ class ChangepointState(NamedTuple):
     prior: FloatArray  # (M, 2) the number and the sum of these observations
     means: FloatArray  # (M, K) E[θ_i] by each hypothesis
     squares: FloatArray  # (M, K) E[θ_i²]
-    weights: FloatArray  # (M, H) w_sk, adding up to 1
+    weights: FloatArray  # (M, H) w_sk, adding up to LEFT
     totals: FloatArray  # (M,) Σ_k w_sk
+    chances: FloatArray  # (M,) l_s of the round just observed
     starts: IntArray  # (M,) the round after which each hypothesis began, 0 for "no change yet"
     kinds: IntArray  # (M,) the place in ``drifts`` of each hypothesis' r_d
     estimates: FloatArray  # (2, K) MEAN and SQUARE: E[θ_i] and E[θ_i²] by all hypotheses together, when last seen
@@ -68,10 +83,13 @@ class ChangepointState(NamedTuple):
     previous: FloatArray  # (K,) its reward then
     clock: IntArray  # ROUNDS, HELD (the number of hypotheses), MARK (the round of the last alarm), REAL (0 or 1)
     scale: FloatArray  # see the places above
+    pairs: FloatArray  # (2, K) Σ (x − x')²/2 of successive rewards of each arm, and their number; recent ones above all
+    single: SingleChanges
     alarms: AlarmLog
     given: float  # the mean of an arm after a change, or 0 if it is learnt
     width: float  # c
     growth: float  # g
+    odds_single: float  # the prior probability that each arm changes by itself
 
 
 def act(state: ChangepointState, mask: BoolArray, rng: np.random.Generator) -> int:
@@ -84,7 +102,7 @@ def act(state: ChangepointState, mask: BoolArray, rng: np.random.Generator) -> i
             if clock[REAL] == 1 and state.seen[PULLS, i] == 0.0:
                 return i
             mean, variance = _now(state, i)
-            noise = _noise(state, mean)
+            noise = _noise(state, i, mean)
             known = variance / noise  # one over the number of rewards that would tell as much
             unseen = float(clock[ROUNDS] - state.last[i])
             width = math.sqrt(known * (squared + state.growth * math.log(1.0 + unseen * known / n_arms)))
@@ -97,7 +115,7 @@ def act(state: ChangepointState, mask: BoolArray, rng: np.random.Generator) -> i
 
 @inlined
 def _now(state: ChangepointState, i: int) -> tuple[float, float]:
-    """Mean and variance of an arm in the coming round, by all hypotheses, after it has drifted unseen."""
+    """Mean and variance of an arm in the coming round, by both beliefs, after it has drifted unseen."""
     centre, mean, square = state.scale[CENTRE], 0.0, 0.0
     for d in range(state.drifts.size):
         kept, share, first = state.kept[d, i], state.shares[d], state.parts[d, MEAN, i]
@@ -105,39 +123,57 @@ def _now(state: ChangepointState, i: int) -> tuple[float, float]:
         mean += kept * first + lost * share
         drifted = (1.0 - kept * kept) * state.scale[SPREAD] + lost * lost
         square += kept * kept * state.parts[d, SQUARE, i] + 2.0 * kept * lost * first + drifted * share
+    single = state.scale[SINGLE]
+    if single > 0.0:
+        first, second = expected(state.single, i, centre, state.scale[SPREAD])
+        mean += single * (first - mean)
+        square += single * (second - square)
     return mean, max(square - mean * mean, 1e-14 * (square + 1e-280))
 
 
 @inlined
-def _noise(state: ChangepointState, mean: float) -> float:
+def _noise(state: ChangepointState, i: int, mean: float) -> float:
     """λ_i², the variance of a reward: θ(1 − θ) if rewards are 0 or 1."""
-    return state.scale[VARIANCE] if state.clock[REAL] == 1 else max(mean * (1.0 - mean), 1e-280)
+    return _variance(state, i) if state.clock[REAL] == 1 else max(mean * (1.0 - mean), 1e-280)
+
+
+@inlined
+def _variance(state: ChangepointState, i: int) -> float:
+    """The variance of real rewards of an arm: that of all arms, or its own of late if that is more; 0 of 0 and 1."""
+    shared = state.scale[VARIANCE]
+    own = (2.0 * shared + state.pairs[0, i]) / (2.0 + state.pairs[1, i])
+    return max(shared, own) if state.clock[REAL] == 1 else 0.0
 
 
 def observe(state: ChangepointState, arm: int, reward: float) -> None:
     """Age the arm, weigh the hypotheses by the reward, bear new ones, and mix them."""
     clock, scale, seen = state.clock, state.scale, state.seen
     unseen = seen[PULLS, arm] == 0.0
-    opening = (
-        clock[REAL] == 1 and clock[HELD] == state.drifts.size and unseen
-    )  # real rewards have no prior until all arms were seen
+    # Real rewards have no prior until all arms were seen.
+    opening = clock[REAL] == 1 and clock[HELD] == state.drifts.size and unseen
     if clock[REAL] == 0 and reward != 0.0 and reward != 1.0:
         _turn_real(state, reward)
         opening = True
     x = reward - scale[OFFSET]
     scale[LARGEST] = max(scale[LARGEST], abs(reward))
     if not unseen:
-        scale[PAIRED] += 0.5 * (x - state.previous[arm]) * (x - state.previous[arm])
+        pair = 0.5 * (x - state.previous[arm]) * (x - state.previous[arm])
+        scale[PAIRED] += pair
         scale[PAIRS] += 1.0
+        state.pairs[0, arm] = RECENT * (state.pairs[0, arm] + pair)
+        state.pairs[1, arm] = RECENT * (state.pairs[1, arm] + 1.0)
     if not opening:
         _age(state, arm)
-        _weigh(state, arm, x)
+        together = _weigh(state, arm, x)
+        if state.odds_single > 0.0:
+            _compare(state, arm, x, together)
     seen[PULLS, arm] += 1.0
     seen[SUMS, arm] += x
     for d in range(state.drifts.size):
         state.kept[d, arm] = 1.0
         for i in range(state.last.size):
             state.kept[d, i] *= state.fading[d]
+    pass_round(state.single, arm)
     clock[ROUNDS] += 1
     state.last[arm] = clock[ROUNDS]
     state.previous[arm] = x
@@ -148,8 +184,9 @@ def observe(state: ChangepointState, arm: int, reward: float) -> None:
             _look(state, j, arm)
         if clock[REAL] == 1 and clock[ROUNDS] & (clock[ROUNDS] - 1) == 0:  # whenever the number of rounds has doubled
             _measure(state)
-            for j in range(clock[HELD]):
-                for i in range(state.last.size):
+            for i in range(state.last.size):
+                look(state.single, i, _variance(state, i))
+                for j in range(clock[HELD]):
                     _look(state, j, i)
         _bear(state)
     _mix(state)
@@ -178,7 +215,7 @@ def _age(state: ChangepointState, arm: int) -> None:
             variance = max(state.squares[j, arm] - mean * mean, 1e-14 * (state.squares[j, arm] + 1e-280))
             variance = spread + kept * kept * (variance - spread)
             mean = centre + kept * (mean - centre)
-            pulls = _noise(state, mean) / variance - prior
+            pulls = _noise(state, arm, mean) / variance - prior
             state.before[j, PULLS, arm] = state.seen[PULLS, arm] - pulls
             state.before[j, SUMS, arm] = state.seen[SUMS, arm] - pulls * mean
             state.means[j, arm] = mean
@@ -186,25 +223,45 @@ def _age(state: ChangepointState, arm: int) -> None:
 
 
 @inlined
-def _weigh(state: ChangepointState, arm: int, x: float) -> None:
-    """w_sk ← (1 − h_k) l_s w_sk, where l_s is the probability (density) of the reward x of the arm by hypothesis s."""
-    hazards, weights, variance = state.hazards, state.weights, state.scale[VARIANCE]
+def _weigh(state: ChangepointState, arm: int, x: float) -> float:
+    """w_sk ← (1 − h_k) l_s w_sk, where l_s is the probability (density) of the reward x of the arm by hypothesis s.
+
+    Returns the probability of the reward by all hypotheses together, by which all weights are divided.
+    """
+    hazards, weights, chances, variance = state.hazards, state.weights, state.chances, _variance(state, arm)
+    whole = 0.0
+    for j in range(state.clock[HELD]):
+        chances[j] = likelihood(x, state.means[j, arm], state.squares[j, arm], variance)
+        whole += chances[j] * state.totals[j]
+    factor = 1.0 / (whole * state.scale[LEFT])
     state.evidence[:] = 0.0
     for j in range(state.clock[HELD]):
-        mean, kind = state.means[j, arm], state.kinds[j]
-        if state.clock[REAL] == 0:
-            likelihood = mean if x == 1.0 else 1.0 - mean
-        else:
-            widened = variance + max(state.squares[j, arm] - mean * mean, 0.0)
-            distance = 1.0 + min((x - mean) * (x - mean), SHARPEST * widened) / widened / TAILS
-            likelihood = math.sqrt(variance / widened) / (distance * distance * distance)  # ^ (TAILS + 1)/2
-        total = 0.0
+        kind, chance, total = state.kinds[j], chances[j] * factor, 0.0
         for k in range(hazards.size):
-            weight = likelihood * weights[j, k]
+            weight = chance * weights[j, k]
             state.evidence[kind, k] += weight
             weights[j, k] = (1.0 - hazards[k]) * weight
             total += weights[j, k]
         state.totals[j] = total
+    return whole
+
+
+@inlined
+def _compare(state: ChangepointState, arm: int, x: float, together: float) -> None:
+    """Let the second belief take in the reward, and weigh both by the probability that they gave to it."""
+    scale = state.scale
+    pulls, centre = _prior(state), scale[CENTRE]
+    alone = scale[SINGLE] * weigh(state.single, arm, x, pulls, pulls * centre, _variance(state, arm))
+    probability = alone / (alone + (1.0 - scale[SINGLE]) * together)
+    scale[SINGLE] = probability + SWITCHED * (state.odds_single - probability)
+
+
+@inlined
+def _prior(state: ChangepointState) -> float:
+    """The number of observations that the law of an arm after a change is worth."""
+    centre = state.scale[CENTRE]
+    real = state.clock[REAL] == 1
+    return state.scale[VARIANCE] / state.scale[SPREAD] if real else 1.0 / min(centre, 1.0 - centre)
 
 
 @inlined
@@ -212,12 +269,8 @@ def _look(state: ChangepointState, j: int, arm: int) -> None:
     """E[θ] and E[θ²] of an arm by a hypothesis: of a Beta posterior, or of a Gaussian one if rewards are real."""
     pulls = state.seen[PULLS, arm] - state.before[j, PULLS, arm]
     total = state.seen[SUMS, arm] - state.before[j, SUMS, arm]
-    mean = total / pulls
-    state.means[j, arm] = mean
-    if state.clock[REAL] == 0:
-        state.squares[j, arm] = mean * (total + 1.0) / (pulls + 1.0)
-    else:
-        state.squares[j, arm] = mean * mean + state.scale[VARIANCE] / pulls
+    state.means[j, arm] = total / pulls
+    state.squares[j, arm] = square_of(pulls, total, _variance(state, arm))
 
 
 @inlined
@@ -225,7 +278,7 @@ def _bear(state: ChangepointState) -> None:
     """Add the hypotheses of a change right now, for each h_k and r_d with h_k times the probability of the reward.
 
     A change draws r anew with probability 0.1. Where rates are low, half of it takes it that they stay low: an arm then
-    has the mean p = 1.5 times that of the best arm, Beta(1, 1/p − 1), instead of Beta(1, 1).
+    has Beta(1, 1/q − 1), with the mean q = p(½ + p), p being the best mean now, instead of Beta(1, 1).
     """
     evidence, scale = state.evidence, state.scale
     for k in range(state.hazards.size):
@@ -238,14 +291,12 @@ def _bear(state: ChangepointState) -> None:
         best = 0.0
         for i in range(state.last.size):
             best = max(best, state.estimates[MEAN, i])
-        scale[CENTRE] = min(UNIFORM, HOPE * best)
+        scale[CENTRE] = min(UNIFORM, best * (0.5 + best))
         scale[SPREAD] = _spread(scale[CENTRE])
     centre = scale[CENTRE]
     for d in range(state.drifts.size):
-        if state.clock[REAL] == 1:
-            _born(state, d, scale[VARIANCE] / scale[SPREAD], centre, 1.0)
-        elif state.given > 0.0 or centre == UNIFORM:
-            _born(state, d, 1.0 / min(centre, 1.0 - centre), centre, 1.0)
+        if state.clock[REAL] == 1 or state.given > 0.0 or centre == UNIFORM:
+            _born(state, d, _prior(state), centre, 1.0)
         else:
             _born(state, d, 1.0 / centre, centre, 0.5)
             _born(state, d, 1.0 / UNIFORM, UNIFORM, 0.5)
@@ -295,7 +346,8 @@ def _open(state: ChangepointState, place: int, pulls: float, mean: float) -> Non
 
 @inlined
 def _first(state: ChangepointState) -> None:
-    """Keep one hypothesis of no change yet for each r_d, with the prior weights."""
+    """Keep one hypothesis of no change yet for each r_d, with the prior weights; both beliefs have theirs too."""
+    state.scale[SINGLE] = state.odds_single
     state.clock[HELD] = state.drifts.size
     for d in range(state.drifts.size):
         state.starts[d] = 0
@@ -307,13 +359,14 @@ def _first(state: ChangepointState) -> None:
 
 @inlined
 def _mix(state: ChangepointState) -> None:
-    """Make the weights add up to 1, and write what all hypotheses together say of the arms and of the hazard."""
-    weights, totals, estimates, held = state.weights, state.totals, state.estimates, state.clock[HELD]
+    """Make the totals add up to 1, and write what all hypotheses together say of the arms."""
+    totals, estimates, held = state.totals, state.estimates, state.clock[HELD]
     whole = 0.0
     for j in range(held):
         whole += totals[j]
+    state.scale[LEFT] = whole
     factor = 1.0 / whole
-    parts, shares, hazard = state.parts, state.shares, 0.0
+    parts, shares = state.parts, state.shares
     estimates[:] = 0.0
     parts[:] = 0.0
     shares[:] = 0.0
@@ -321,9 +374,6 @@ def _mix(state: ChangepointState) -> None:
         kind = state.kinds[j]
         totals[j] *= factor
         shares[kind] += totals[j]
-        for k in range(weights.shape[1]):
-            weights[j, k] *= factor
-            hazard += state.hazards[k] * weights[j, k]
         for i in range(estimates.shape[1]):
             parts[kind, MEAN, i] += totals[j] * state.means[j, i]
             parts[kind, SQUARE, i] += totals[j] * state.squares[j, i]
@@ -331,7 +381,6 @@ def _mix(state: ChangepointState) -> None:
         for i in range(estimates.shape[1]):
             estimates[MEAN, i] += parts[d, MEAN, i]
             estimates[SQUARE, i] += parts[d, SQUARE, i]
-    state.scale[HAZARD] = hazard
 
 
 @inlined
@@ -359,6 +408,9 @@ def _begin_real(state: ChangepointState) -> None:
         for i in range(state.last.size):
             state.before[j, PULLS, i], state.before[j, SUMS, i] = -pulls, -pulls * centre
             _look(state, j, i)
+    for i in range(state.last.size):
+        all_pulls, total = pulls + state.seen[PULLS, i], pulls * centre + state.seen[SUMS, i]
+        start(state.single, i, all_pulls, total, _variance(state, i))
 
 
 @inlined
@@ -395,6 +447,7 @@ def forget(state: ChangepointState, arm: int) -> None:
         state.squares[:] = 0.0
         state.weights[:] = 0.0
         state.totals[:] = 0.0
+        state.chances[:] = 0.0
         state.kinds[:] = 0
         state.kept[:] = 1.0
         state.evidence[:] = 0.0
@@ -403,12 +456,16 @@ def forget(state: ChangepointState, arm: int) -> None:
         state.previous[:] = 0.0
         state.clock[:] = 0
         state.scale[:] = 0.0
+        state.pairs[:] = 0.0
         forget_alarms(state.alarms)
         mean = state.given if state.given > 0.0 else UNIFORM
         state.scale[CENTRE], state.scale[SPREAD] = mean, _spread(mean)
         _first(state)
+        pulls = _prior(state)
         for d in range(state.drifts.size):
-            _open(state, d, 1.0 / min(mean, 1.0 - mean), mean)
+            _open(state, d, pulls, mean)
+        for i in range(state.last.size):
+            start(state.single, i, pulls, pulls * mean, 0.0)
     else:
         for j in range(state.clock[HELD]):
             state.before[j, PULLS, arm] = state.seen[PULLS, arm] - state.prior[j, PULLS]
@@ -417,6 +474,8 @@ def forget(state: ChangepointState, arm: int) -> None:
         state.last[arm] = state.clock[ROUNDS]
         for d in range(state.drifts.size):
             state.kept[d, arm] = 1.0
+        pulls = _prior(state)
+        start(state.single, arm, pulls, pulls * state.scale[CENTRE], _variance(state, arm))
     _mix(state)
 
 
@@ -432,31 +491,37 @@ class ChangepointUCB(Agent):
         Fearnhead, Liu 2007) with a learnt hazard (Wilson, Nassar, Gold 2010), as in ``switching-ts``; its index is in
         the manner of Bayes-UCB (Kaufmann, Cappé, Garivier 2012).
     Rule:
-        Before every round all arms change together with probability h, which is one of eight from 10^-4 to 0.1; between
-        changes each mean drifts by itself, at a rate r of 0 (with probability 0.7) or 1.5 times 10^-5, 10^-4 or 10^-3:
-        after n rounds it has kept e^(−rn) of its distance from m, the mean of an arm after a change, and its variance
-        has become e^(−2rn) of itself plus 1 − e^(−2rn) of the variance of such an arm. Hypotheses s "the last change
-        was then, and the drift is that" have weights w_sk, one for each h_k. After the reward x of arm a, with l_s the
-        probability of x by what a has shown since s: w_sk ← (1 − h_k) l_s w_sk, and a change right now gets
-        h_k Σ_s l_s w_sk for each k, over the s with the same r, or with probability 0.1 over all, r being drawn anew.
-        Beyond M hypotheses the lightest is dropped. Play the largest index of a mean m_i by all hypotheses together and
-        z_i of its standard deviations √v_i, where z_i² = c² + g ln(1 + n_i v_i/(K λ_i²)), n_i being the rounds since
-        arm i was seen and λ_i² the variance of a reward: m_i + z_i √v_i if rewards are real, and
-        arcsin √m_i + z_i √v_i/(2 λ_i) if they are 0 or 1, for in these terms every mean is as uncertain upwards as
-        downwards. Rewards of 0 or 1: Beta posteriors, Beta(1, 1) after a change; if the best mean is below ⅓, half of
-        each change has Beta(1, 1/p − 1) instead, p being 1.5 times that mean. The first other reward shows that rewards
-        are real: every arm is played once, posteriors are Gaussian, λ² is half the mean square of the difference of
-        successive rewards of an arm, an arm after a change has the mean of all arms and their variance plus λ², and the
-        probability of a reward is Student's t with 5 degrees of freedom. No unit of rewards matters.
+        Two beliefs. Together: before every round all arms change together with probability h, which is one of eight
+        from 10^-4 to 0.1; between changes each mean drifts by itself, at a rate r of 0 (with probability 0.7) or 1.5
+        times 10^-5, 10^-4 or 10^-3: after n rounds it has kept e^(−rn) of its distance from m, the mean of an arm after
+        a change, and its variance has become e^(−2rn) of itself plus 1 − e^(−2rn) of the variance of such an arm.
+        Hypotheses s "the last change was then, and the drift is that" have weights w_sk, one for each h_k. After the
+        reward x of arm a, with l_s the probability of x by what a has shown since s: w_sk ← (1 − h_k) l_s w_sk, and a
+        change right now gets h_k Σ_s l_s w_sk for each k, over the s with the same r, or with probability 0.1 over all,
+        r being drawn anew. Beyond M hypotheses the lightest is dropped. Singly: before every round each arm changes by
+        itself with probability q, which is one of six from 10^-5 to 2·10^-3, for each arm another; of each arm the 20
+        likeliest last changes are kept. Both beliefs are weighed by the probability that they gave to each reward; the
+        second has p = 0.4 beforehand, and every round takes its probability back to p by a thousandth of the distance.
+        Index: play the largest one of a mean m_i by both beliefs and z_i of its standard deviations √v_i, where
+        z_i² = c² + g ln(1 + n_i v_i/(K λ_i²)), n_i being the rounds since arm i was seen and λ_i² the variance of a
+        reward: m_i + z_i √v_i if rewards are real, and arcsin √m_i + z_i √v_i/(2 λ_i) if they are 0 or 1, for in these
+        terms every mean is as uncertain upwards as downwards. Rewards of 0 or 1: Beta posteriors, Beta(1, 1) after a
+        change; if the best mean b is below ½, Beta(1, 1/m − 1) with m = b(½ + b) instead, for half of each change of
+        all arms and for all changes of single ones. The first other reward shows that rewards are real: every arm is
+        played once, posteriors are Gaussian, λ² is half the mean square of the difference of successive rewards of an
+        arm, λ_i² that of arm i alone, with two pairs of λ² and each pair counting 0.99 times as much as the next, but
+        at least λ²; an arm after a change has the mean of all arms and their variance plus λ², and the probability of a
+        reward is Student's t with 5 degrees of freedom. No unit of rewards matters.
     Tuning:
-        Ours: c = 1.6, g = 1.4 and M = 60, chosen on the worlds of the leaderboard; docs/changepoint-ucb.md has what
-        each is worth, and other worlds on which it was judged. If the number of changes is known, h = Υ/T.
+        Ours: c = 1.4, g = 0.9, p = 0.4 and M = 60, chosen on the worlds of the leaderboard and on 16 families of
+        worlds beside them; docs/changepoint-ucb.md has what each is worth, and further worlds on which it was judged.
+        If the number of changes is known, h = Υ/T.
     Knowledge:
         None, not even T, and no scale of rewards matters; Υ and T if they are given and phases have K rounds on
         average.
     Deviations:
-        From exact inference: beyond M hypotheses the lightest are dropped, and drift is folded into posteriors by their
-        first two moments. With r = 0 and fewer than M rounds the belief is exact.
+        From exact inference: beyond M hypotheses, and 20 of an arm, the lightest are dropped; drift is folded into
+        posteriors by their first two moments. With r = 0 and fewer than M rounds, 20 of each arm, beliefs are exact.
 
     >>> agent = ChangepointUCB(2)
     >>> for t in range(300):  # arm 1 pays for 200 rounds, then arm 2 does
@@ -477,6 +542,7 @@ class ChangepointUCB(Agent):
         width: c, the number of standard deviations by which an index exceeds the mean.
         growth: g, by which the square of that number grows with the logarithm of the time that an arm was not seen.
         drift: r, the rate at which single means drift, if it is known, 0 if they do not; learnt if not given.
+        single: p, the probability beforehand that each arm changes by itself, not all together.
         hypotheses: M, the number of hypotheses that are kept.
     """
 
@@ -486,9 +552,10 @@ class ChangepointUCB(Agent):
 
     rate: float | None = field(default=None, kw_only=True)
     prior: float | None = field(default=None, kw_only=True)
-    width: float = field(default=1.6, kw_only=True)
-    growth: float = field(default=1.4, kw_only=True)
+    width: float = field(default=1.4, kw_only=True)
+    growth: float = field(default=0.9, kw_only=True)
     drift: float | None = field(default=None, kw_only=True)
+    single: float = field(default=0.4, kw_only=True)
     hypotheses: int = field(default=60, kw_only=True)
 
     def _check(self) -> None:
@@ -501,6 +568,7 @@ class ChangepointUCB(Agent):
         self.growth = positive("growth", self.growth, allow_zero=True)
         if self.drift is not None:
             self.drift = positive("drift", self.drift, allow_zero=True)
+        self.single = fraction("single", self.single, hint="the probability that each arm changes by itself")
         self.hypotheses = positive_int("hypotheses", self.hypotheses, least=2 if self.drift is not None else 8)
 
     def _new_state(self) -> ChangepointState:
@@ -512,27 +580,32 @@ class ChangepointUCB(Agent):
         h, d = hazards.size, drifts.size
         state = ChangepointState(
             np.zeros((2, k)), np.zeros((m, 2, k)), np.zeros((m, 2)), np.zeros((m, k)), np.zeros((m, k)),
-            np.zeros((m, h)), np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros((2, k)),
+            np.zeros((m, h)), np.zeros(m), np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros((2, k)),
             np.zeros((d, 2, k)), np.zeros(d), np.zeros((d, k)), hazards, drifts, np.exp(-drifts), odds,
-            np.zeros((d, h)), np.zeros(k, np.int64), np.zeros(k), np.zeros(4, np.int64), np.zeros(8), new_alarms(),
-            self.prior or 0.0, self.width, self.growth,
+            np.zeros((d, h)), np.zeros(k, np.int64), np.zeros(k), np.zeros(4, np.int64), np.zeros(9), np.zeros((2, k)),
+            new_single_changes(k), new_alarms(), self.prior or 0.0, self.width, self.growth, self.single,
         )  # fmt: skip
         forget(state, ALL)
         return state
 
     def last_change(self) -> tuple[IntArray, FloatArray]:
-        """The rounds after which the last change may have come (0: there was none), and their probabilities."""
+        """The rounds after which the last change of all arms may have come (0: none did), and their probabilities."""
         held = self.state.clock[HELD]
         rounds, places = np.unique(self.state.starts[:held], return_inverse=True)
         return rounds, np.bincount(places, self.state.totals[:held]).astype(np.float64)
 
     def hazard(self) -> float:
-        """The expected probability of a change before the next round."""
-        return float(self.state.scale[HAZARD])
+        """The expected probability of a change of all arms before the next round."""
+        weights = self.state.weights[: self.state.clock[HELD]].sum(axis=0)
+        return float(self.state.hazards @ weights / weights.sum())
 
     def drifting(self) -> tuple[FloatArray, FloatArray]:
         """The rates at which single means may drift, and their probabilities."""
         return self.state.drifts.copy(), self.state.shares.copy()
+
+    def changing_singly(self) -> float:
+        """The probability that each arm changes by itself, not all together."""
+        return float(self.state.scale[SINGLE])
 
     def estimates(self) -> tuple[FloatArray, FloatArray]:
         """(K,) the mean, and the standard deviation of what is believed about it, of every arm in the coming round."""

@@ -89,26 +89,26 @@ def agrees(agent: agents.Agent, belief: Belief, hazards: FloatArray) -> None:
 @pytest.mark.parametrize(("rate", "prior"), [(None, 0.5), (0.3, 0.5), (None, 0.1), (0.02, 0.8)])
 def test_the_belief_is_that_of_all_ways_to_change(seed: int, rate: float | None, prior: float) -> None:
     played, hazards = history(8, seed), HAZARDS if rate is None else np.array([rate])
-    agent = told(played, rate=rate, prior=prior, drift=0.0)
+    agent = told(played, rate=rate, prior=prior, drift=0.0, single=0.0)
     agrees(agent, enumerated(played, hazards, K, [[prior]] * 9), hazards)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_after_a_change_rates_may_stay_low(seed: int) -> None:
-    """Half of a change keeps the mean of arms at 1.5 times that of the best, if that is below ½."""
+    """Half of a change has the mean b(½ + b), b being that of the best arm, if it is below ½."""
     played = [(t % 2 if t < 5 else arm, float(t == 5)) for t, (arm, _) in enumerate(history(7, seed, k=2))]
     means: list[list[float]] = [[0.5]]
     for t in range(len(played)):
         _, _, estimates, _ = enumerated(played[:t], HAZARDS, 2, means)
-        low = 1.5 * float(estimates.max())
+        low = float(estimates.max() * (0.5 + estimates.max()))
         means.append([low, 0.5] if low < 0.5 else [0.5])
     assert any(len(each) == 2 for each in means)
-    agrees(told(played, k=2, drift=0.0), enumerated(played, HAZARDS, 2, means), HAZARDS)
+    agrees(told(played, k=2, drift=0.0, single=0.0), enumerated(played, HAZARDS, 2, means), HAZARDS)
 
 
 def test_without_changes_it_is_an_index_of_beta_posteriors() -> None:
     played = history(200, 5)
-    agent = told(played, rate=0.0, drift=0.0, width=1.3, growth=0.4)
+    agent = told(played, rate=0.0, drift=0.0, single=0.0, width=1.3, growth=0.4)
     a, b = posterior(played, 0.5, K)
     law = stats.beta(a, b)
     np.testing.assert_allclose(agent.estimates(), [law.mean(), law.std()], rtol=1e-9)
@@ -126,7 +126,7 @@ def test_width_and_growth_pull_towards_what_is_little_known_and_long_unseen(
 ) -> None:
     """Arm 1 has the best mean, arm 2 the fewest rewards, arm 3 was not seen for long."""
     seen = [(2, 1.0), (2, 0.0)] * 4 + [(0, 1.0), (0, 1.0), (0, 0.0)] * 300 + [(1, 1.0), (1, 0.0)] * 2
-    assert told(seen, rate=0.0, drift=0.0, width=width, growth=growth).act() == wanted
+    assert told(seen, rate=0.0, drift=0.0, single=0.0, width=width, growth=growth).act() == wanted
 
 
 def test_an_arm_drifts_back_while_it_is_not_seen() -> None:
@@ -144,7 +144,7 @@ def test_an_arm_drifts_back_while_it_is_not_seen() -> None:
         pulls = mean * (1 - mean) / variance - 1  # of the Beta law with these moments
         a[arm], b[arm], last[arm] = pulls * mean + x, pulls * (1 - mean) + 1 - x, t
     wanted = np.array([aged(arm, len(played)) for arm in range(k)]).T
-    agent = told(played, k, rate=0.0, drift=rate, prior=0.5)
+    agent = told(played, k, rate=0.0, drift=rate, prior=0.5, single=0.0)
     np.testing.assert_allclose(agent.estimates(), [wanted[0], np.sqrt(wanted[1])], rtol=1e-9)
 
 
