@@ -243,10 +243,12 @@ register, names, kind = AGENTS.add, AGENTS.names, AGENTS.find
 
 
 def card(name: str) -> Card:
-    """The card of an agent: source, rule, parameters, tuning, knowledge, deviations; ``print`` shows it."""
+    """The card of an agent: source, rule, parameters, tuning, knowledge, deviations, weakness; ``print`` shows it."""
     agent = kind(name)
     doc, sections = docstring_of(agent), SECTIONS if sys.flags.optimize < 2 else ()
     facts = {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in sections}
+    if weakness := _one_line(_raw(doc, "Weakness")):  # of an agent that is far behind
+        facts["weakness"] = weakness
     return card_of(name, agent, facts | {"rewards": REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)})
 
 

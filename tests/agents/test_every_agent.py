@@ -9,6 +9,7 @@ import inspect
 import io
 import math
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -101,7 +102,7 @@ def test_its_card_is_complete(name):
     kind = agents.kind(name)
     assert card.name == name
     assert card.summary.strip()
-    assert set(card.facts) == {*map(str.lower, SECTIONS), "rewards"}
+    assert set(card.facts) - {"weakness"} == {*map(str.lower, SECTIONS), "rewards"}
     for section in SECTIONS:
         assert getattr(card, section.lower()).endswith((".", ")", ").")), f"{section} ends in mid-sentence"
     assert list(card.parameters) == [f.name for f in dataclasses.fields(kind)]
@@ -111,6 +112,11 @@ def test_its_card_is_complete(name):
         assert " ".join(part.split()) in printed
     with pytest.raises(AttributeError, match="this card has no fact 'colour'; it has source, rule"):
         _ = card.colour
+
+
+@pytest.mark.parametrize("name", ["r-less-ucb", "ser4", "d-ucb", "m-ucb", "master", "bandit-over-windows"])
+def test_the_card_of_an_agent_far_behind_says_why_with_its_regret(name):
+    assert re.search(r"regret .*\d ± \d", agents.card(name).weakness)
 
 
 @every_agent
