@@ -6,7 +6,7 @@ Each takes the figures of all sections, by the name of the section.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scipy.stats import t as student_t
@@ -96,6 +96,26 @@ def leaderboard(figures: Figures) -> Rows:
     for place, level in enumerate(zip(*found["first"].values(), strict=True), start=1):
         cells = dict(zip(found["first"], (cell.format(**row) for row in level), strict=True))
         yield {f"of {found['agents']} agents, {found['worlds']} worlds": place, **cells}
+
+
+COMPARED = ("sd 0.05", "sd 1", "sd 60", "sd 500")  # scales whose figures of earlier stand beside those of now
+
+
+def scales(figures: Figures) -> Rows:
+    """The regret of each agent as a share of that of random play, informed and blind, the least blind one first."""
+    now, before = figures["scales"]["agents"], figures["scales-before"]["agents"]
+    for agent in sorted(now, key=lambda agent: float(now[agent]["sd 1"][1])):
+        cells = {}
+        for scale, shares in now[agent].items():
+            cells[scale] = _both_forms(shares)
+            if scale in COMPARED:
+                cells[f"{scale}, before"] = _both_forms(before[agent][scale]) if agent in before else "–"
+        yield {"agent": f"`{agent}`", **cells}
+
+
+def _both_forms(shares: Iterable[float]) -> str:
+    """The shares of the two forms, once if they look the same."""
+    return " / ".join(dict.fromkeys(f"{share:.2f}" for share in shares))
 
 
 # Learning.
