@@ -45,7 +45,7 @@ from ..agents.core.arguments import (
 )
 from ..agents.core.kernel import states_in
 from ..agents.core.knowledge import Knowledge
-from ..agents.core.protocol import Agent, arrays_of, with_arrays
+from ..agents.core.protocol import Agent, arrays_of, fixed_field, with_arrays
 from ..agents.core.registry import check_parameters, current_folder_importable, kind, make
 from ..agents.parts.alarms import alarms_in
 from ..compilation import is_compiled
@@ -399,10 +399,7 @@ def apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _not_compiled(agent: Any, error: Exception) -> Exception:
     """Return the error of a rule that cannot be compiled: the choice is no number, or the reason that numba gives."""
     if field := re.search(r"lowering .*\.(\w+) = ", str(error)):
-        return TypeError(
-            f"the rule of {agent.name} assigns to state.{field[1]}, but the fields of a state stay what they are: make "
-            f"{field[1]} an array, and write to its elements, state.{field[1]}[0] = …"
-        )
+        return TypeError(fixed_field(agent.name, field[1]))
     try:
         agent.act()
     except UnplayableArmError as unplayable:
