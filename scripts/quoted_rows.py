@@ -11,6 +11,8 @@ from typing import Any
 
 from scipy.stats import t as student_t
 
+from ns_mab_gym.leaderboard.page import leaders_table
+
 Figures = Mapping[str, Any]
 Rows = Iterator[Mapping[str, Any]]
 Row = Mapping[str, Any]
@@ -89,13 +91,11 @@ def zoo(figures: Figures) -> Rows:
         yield {"agent": f"{'● ' if found['paper'] else ''}{label}", "mean rank": rank, **cells}
 
 
-def leaderboard(figures: Figures) -> Rows:
-    """The first agents of each division of the leaderboard."""
+def leaders(figures: Figures) -> Rows:
+    """The agent of least regret on worlds of each kind, as on the leaderboard's own page."""
     found = figures["leaderboard"]
-    cell = "`{label}`, {rank:.1f} ({low:.1f} to {high:.1f}), {to_best:.2f}"
-    for place, level in enumerate(zip(*found["first"].values(), strict=True), start=1):
-        cells = dict(zip(found["first"], (cell.format(**row) for row in level), strict=True))
-        yield {f"of {found['agents']} agents, {found['worlds']} worlds": place, **cells}
+    heading, rows = leaders_table(found["leaders"], list(found["first"]))
+    yield from (dict(zip(heading, row, strict=True)) for row in rows)
 
 
 COMPARED = ("sd 0.05", "sd 1", "sd 60", "sd 500")  # scales whose figures of earlier stand beside those of now

@@ -186,6 +186,13 @@ def test_the_figures_of_the_paper_are_read_from_its_folder(quoted: Any, tmp_path
     assert found["zoo"].keys() == PAPER["zoo"].keys()
 
 
+def test_the_leaders_of_the_leaderboard_are_those_of_its_page(quoted: Any) -> None:
+    folder = ROOT / "docs" / "leaderboard"
+    assert FIGURES["leaderboard"]["figures"] == quoted.leaderboard_figures(folder), "run: python scripts/quoted.py --leaderboard …"
+    table = quoted.part_text(quoted.blocks()["leaderboard"][0], {"leaderboard": FIGURES["leaderboard"]["figures"]})
+    assert table in (folder / "README.md").read_text(encoding="utf-8")
+
+
 def test_verdicts_are_counted_by_the_headline_and_listed_unless_all_is_well(script: Callable[[str], Any]) -> None:
     rows = script("quoted_rows")
     held = {"said_of": "", "verdict": "holds", "headline": "holds", "depends_on": [], "readings": 4}
