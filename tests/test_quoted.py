@@ -187,9 +187,9 @@ def test_the_figures_of_the_paper_are_read_from_its_folder(quoted: Any, tmp_path
 
 
 def test_the_leaders_of_the_leaderboard_are_those_of_its_page(quoted: Any) -> None:
-    folder = ROOT / "docs" / "leaderboard"
-    assert FIGURES["leaderboard"]["figures"] == quoted.leaderboard_figures(folder), "run: python scripts/quoted.py --leaderboard …"
-    table = quoted.part_text(quoted.blocks()["leaderboard"][0], {"leaderboard": FIGURES["leaderboard"]["figures"]})
+    folder, figures = ROOT / "docs" / "leaderboard", FIGURES["leaderboard"]["figures"]
+    assert figures == quoted.leaderboard_figures(folder), "run: python scripts/quoted.py --leaderboard docs/leaderboard"
+    table = quoted.part_text(quoted.blocks()["leaderboard"][0], {"leaderboard": figures})
     assert table in (folder / "README.md").read_text(encoding="utf-8")
 
 

@@ -36,7 +36,7 @@ def begun(**kwargs):
         (
             {"world": "piecewise", "reward": "gaussian", "n_amrs": 3},
             TypeError,
-            r"^world 'piecewise' has no parameter 'n_amrs'; did you mean 'n_arms'\? it takes [\w, ]+ \(.*'n_amrs'\)(?!;)",
+            r"^world 'piecewise' has no parameter 'n_amrs'; did you mean 'n_arms'\? it takes [\w, ]+ \([^)]*\)(?!;)",
         ),
         ({"world": "smoth"}, ValueError, r"unknown world 'smoth'; did you mean 'smooth'\?"),
         ({"reward": "gausian"}, ValueError, r"unknown reward law 'gausian'; did you mean 'gaussian'\?"),
