@@ -166,7 +166,7 @@ def test_of_those_that_cannot_be_told_apart_the_simplest_is_the_answer():
     assert (advice.agent, advice.parameters) == ("ts", {})
     assert advice.windows["beta-swts"] in advice.alike
     told = (
-        f"these {1 + len(advice.alike)} cannot be told apart on {advice.regret.runs} runs; the simplest of them is ts, "
+        f"these {1 + len(advice.alike)} cannot be told apart on {advice.regret.runs} runs; the simplest of them is ts; "
     )
     assert advice.sureness.startswith(told)
     assert "not told apart" in str(advice)
