@@ -167,7 +167,9 @@ class Agent(ABC):
         within = low >= 0 and high <= 1
         if within if self.binarize else {"binary": binary, "unit": within, "real": True}[self.accepts]:
             return
-        got = f"a reward of {low:g}" if low == high else f"rewards in [{low:g}, {high:g}]"
+        short = f"{low:g}"
+        one = short if float(short) == low else str(low)  # 1.0000001 is not shown as 1
+        got = f"a reward of {one}" if low == high else f"rewards in [{low:g}, {high:g}]"
         if self.binarize:
             raise UnsuitableRewardsError(
                 f"{self.name} with binarize=True draws a Bernoulli with the reward as its mean, which must lie in "
