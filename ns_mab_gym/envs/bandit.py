@@ -21,6 +21,10 @@ from .render import EpisodeHistory, ansi_line, arm_names, check_mode, draw_frame
 
 Observation = npt.NDArray[np.float32]
 
+CHANGING = (
+    "the means of {} are not the same each time they are made from one seed, so that no run can be repeated; return a "
+    "new array, and draw from the generator alone that _means is given, with random = True"
+)
 BLOCK = 1_024  # rounds, of ten arms, whose best arms are found at once
 
 
