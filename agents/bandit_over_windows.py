@@ -161,10 +161,10 @@ class BanditOverWindows(Agent):
         is any of four agents, with the bonus of that agent (SW-UCB: √(0.6 ln(min(t, τ))/N)), not the source's. A
         block in which rewards are observed before an arm was asked for has the longest window and teaches Exp3
         nothing.
-
-        Why it is weak here: on the paper's abrupt world there are 71 blocks for 8 windows, of which 1, 2 and 6 rounds
-        are shorter than a round of all ten arms and play at random; Exp3 explores in 0.37 of the blocks and has hardly
-        begun to choose. Its regret is 13 470 ± 330, that of ``sw-ucb`` on 707 rounds throughout 4 070 ± 17 (20 runs).
+    Weakness:
+        On the paper's abrupt world there are 71 blocks for 8 windows, of which 1, 2 and 6 rounds are shorter than a
+        round of all ten arms and play at random; Exp3 explores in 0.37 of the blocks and has hardly begun to choose.
+        Its regret is 13 470 ± 330, that of ``sw-ucb`` on 707 rounds throughout 4 070 ± 17 (20 runs).
 
     >>> agent = BanditOverWindows(2, block=100, gamma=0.2)
     >>> agent.reset(seed=1)

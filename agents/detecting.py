@@ -256,11 +256,11 @@ class MUCB(ActiveAgent):
         A period has at least K + 1 rounds, so that the agent chooses sometimes even with γ = 1. The source's text could
         not be read beyond its abstract; test and tuning were confirmed from later papers that compare with it and their
         public codes.
-
-        Why it is weak here: it explores by force, and most of its regret is the price of that. On the paper's abrupt
-        world the source's γ is 0.21, so that a fifth of the rounds play arms in turn and cost 0.21 · 21 270 = 4 390 of
-        its 6 590 ± 210 (20 runs; 21 270 is the regret of ``random``); its three alarms are right. With the other
-        formula γ is 0.08 and the regret 4 960 ± 300.
+    Weakness:
+        It explores by force, and most of its regret is the price of that. On the paper's abrupt world the source's γ is
+        0.21, so that a fifth of the rounds play arms in turn and cost 0.21 · 21 270 = 4 390 of its 6 590 ± 210 (20
+        runs; 21 270 is the regret of ``random``); its three alarms are right. With the other formula γ is 0.08 and the
+        regret 4 960 ± 300.
 
     >>> agent = MUCB(2, samples=20, threshold=8.0, gamma=0.1)
     >>> agent.reset(seed=1)

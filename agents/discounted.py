@@ -96,10 +96,10 @@ class DUCB(Agent):
         2λ for B, the length of an interval that holds all rewards, is ours where there is no such interval. An arm
         whose count has faded below 1e-100 counts as unseen. ln n counts as 0 where it is negative, as it can be once
         arms were forgotten. That ξ = 0.6 goes with the factor 2 could not be confirmed from the source's own text.
-
-        Why it is weak here: on the paper's abrupt world γ = 0.998 remembers 516 rounds, 52 for each of ten arms, whose
-        bound is then 2√(0.6 ln 516/52) = 0.54, wider than all gaps but one: it plays arms almost evenly. Its regret is
-        9 520 ± 13; with a half of the bound (ξ = 0.15) 4 630 ± 15, with about a third (ξ = 0.06) 2 770 ± 18 (20 runs).
+    Weakness:
+        On the paper's abrupt world γ = 0.998 remembers 516 rounds, 52 for each of ten arms, whose bound is then 2√(0.6
+        ln 516/52) = 0.54, wider than all gaps but one: it plays arms almost evenly. Its regret is 9 520 ± 13; with a
+        half of the bound (ξ = 0.15) 4 630 ± 15, with about a third (ξ = 0.06) 2 770 ± 18 (20 runs).
 
     >>> agent = DUCB(2, gamma=0.5)
     >>> for arm, reward in [(0, 1.0), (1, 0.0), (1, 0.0)]:

@@ -208,9 +208,10 @@ class Master(Agent):
         are observed before an arm was asked for start no instance but that of the block. c is ours, and it matters:
         with c = 1, 0.3 and 0.1 the regret on the paper's abrupt world is 8 940 ± 150, 3 790 ± 70 and 5 000 ± 200 (20
         runs, no alarm).
-
-        Why it is weak here: without its tests it is UCB1 that forgets at random, with a wide bound √(ln(T/δ)/N): as
-        ln(T/δ) is 21.6, 100 samples of an arm leave it at 0.46, beside gaps of 0.05 to 0.5.
+    Weakness:
+        Without its tests it is UCB1 that forgets at random, with a wide bound √(ln(T/δ)/N): as ln(T/δ) is 21.6, 100
+        samples of an arm leave it at 0.46, beside gaps of 0.05 to 0.5. Its regret on the paper's abrupt world is 8 940
+        ± 150, that of ``random`` 21 270 (20 runs).
 
     >>> agent = Master(2, horizon=1_000, delta=0.001)
     >>> agent.reset(seed=1)

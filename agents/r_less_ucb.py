@@ -120,11 +120,10 @@ class RLessUCB(Agent):
         of the increments run in the opposite order, t − 2N + h + l. The bonus, ε and α are as there; the sum is as
         above, the paper's own text being out of reach. Every sample is remembered, K × T numbers of which only
         those written to take memory; a round costs the same at any time.
-
-        Why it is weak here: with σ = ½ the bonus falls below b only after N ≈ 4 (σ t √(40 ln t) / b)^(2/3) pulls,
-        14 000 at t = 20 000 for b = 1, so that it needs long horizons or a small σ; and it continues rises that only
-        rising means have. Its regret on the paper's abrupt world is 18 860 ± 110, that of ``random`` 21 270, and with
-        σ = 0.1 16 870 ± 540 (20 runs).
+    Weakness:
+        With σ = ½ the bonus falls below b only after N ≈ 4 (σ t √(40 ln t) / b)^(2/3) pulls, 14 000 at t = 20 000 for b
+        = 1, so that it needs long horizons or a small σ; and it continues rises that only rising means have. Its regret
+        on the paper's abrupt world is 18 860 ± 110, that of ``random`` 21 270, and with σ = 0.1 16 870 ± 540 (20 runs).
 
     >>> agent = RLessUCB(2, horizon=100, subgaussian=0.01)
     >>> for n in range(12):  # arm 1 stands still at 0.5, arm 2 rises to 0.33

@@ -118,12 +118,12 @@ class Ser4(Agent):
         resets after any round; it does not confirm N. Of the factor 2 before the root, it has 2 once (before another
         root) and 1 once: it is a parameter. Hoeffding's inequality gives 2: with probability 1 − δ each mean is within
         one root of its expectation, so that the best arm falls behind by two roots at most.
-
-        Why it is weak here: an arm that is 0.25 worse is dropped after about 900 round-robins, 9 000 rounds with ten
-        arms, but on the paper's abrupt world φ = 0.0008 starts afresh every 1 280 rounds, after which only arms worse
-        by 0.6 are dropped. Its regret is 15 240 ± 310 there, that of ``random`` 21 270; with factor = ½, 5 450 ± 310
-        (20 runs). In five phases of 1 000 rounds, with ten means within 1.5 standard deviations, it hardly drops an
-        arm: its regret is 0.98 to 1.00 times that of ``random`` (``scripts/scales.py``).
+    Weakness:
+        An arm that is 0.25 worse is dropped after about 900 round-robins, 9 000 rounds with ten arms, but on the
+        paper's abrupt world φ = 0.0008 starts afresh every 1 280 rounds, after which only arms worse by 0.6 are
+        dropped. Its regret is 15 240 ± 310 there, that of ``random`` 21 270; with factor = ½, 5 450 ± 310 (20 runs). In
+        five phases of 1 000 rounds, with ten means within 1.5 standard deviations, it hardly drops an arm: its regret
+        is 0.98 to 1.00 times that of ``random`` (``scripts/scales.py``).
 
     >>> agent = Ser4(2, delta=0.1, epsilon=0.0, phi=0.0)
     >>> agent.reset(seed=1)

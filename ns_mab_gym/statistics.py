@@ -6,6 +6,9 @@ resampled as a whole, for all agents together, always from the same seed. Quanti
 One rule says how sure a difference between agents is, wherever it is shown (:data:`INTERVALS`): its interval holds
 together with those of all differences that might have been shown instead. Where the best is looked for, these are all
 pairs of agents; where a sentence was there before the runs, they are its own comparisons (:func:`intervals_of`).
+
+``tune`` and ``recommend`` are the one exception: of k candidates, a difference has Student's interval
+(:func:`estimated`) with the level divided by k − 1 (:class:`ns_mab_gym.tuning.race.HeldOut`).
 """
 
 from __future__ import annotations

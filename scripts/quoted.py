@@ -2,7 +2,7 @@
 
 python scripts/quoted.py                           # write the pages from the file
 python scripts/quoted.py --paper results/paper     # take the verdicts and regrets of `make paper` into the file first
-python scripts/quoted.py --leaderboard docs/leaderboard   # take the top of the leaderboard into the file first
+python scripts/quoted.py --leaderboard docs/leaderboard   # take the leaders of the leaderboard into the file first
 python scripts/quoted.py --check                   # write nothing; exit code 1 if a page quotes other figures
 
 A page has ``<!-- begin figures: NAME -->`` and ``<!-- end figures -->``, each on a line of its own. The text between
@@ -36,7 +36,6 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = Path(__file__).with_name("quoted_blocks.toml")
 BLOCK = re.compile(r"(<!-- begin figures: ([\w-]+) -->\n)((?!<!-- begin).)*?(<!-- end figures -->)", re.DOTALL)
 PACKAGES = ("ns-mab-gym", "numpy", "numba", "gymnasium", "scipy", "stable-baselines3", "torch", "pymab", "river")
-FIRST = 5  # places of the leaderboard that are quoted
 
 
 def main() -> int:
@@ -248,14 +247,14 @@ def _zoo(regret: Mapping[tuple[str, str], list[float]], worlds: list[str]) -> di
 
 
 def leaderboard_figures(folder: Path) -> dict[str, Any]:
-    """The size of a leaderboard and the first of each division, with rank, interval and regret relative to the best."""
+    """The size of a leaderboard, the first of each division, and the leaders on worlds of each kind."""
     board = json.loads((folder / "leaderboard.json").read_text(encoding="utf-8"))
-    kept = ("label", "place", "rank", "low", "high", "to_best")
     divisions = board["divisions"]
     return {
         "worlds": board["about"]["worlds"],
         "agents": max(map(len, divisions.values())),
-        "first": {name: [{key: row[key] for key in kept} for row in rows[:FIRST]] for name, rows in divisions.items()},
+        "first": {name: rows[0] for name, rows in divisions.items()},
+        "leaders": {topic: advice["leaders"] for topic, advice in board["guide"]["topics"].items()},
     }
 
 

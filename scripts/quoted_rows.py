@@ -6,10 +6,12 @@ Each takes the figures of all sections, by the name of the section.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scipy.stats import t as student_t
+
+from ns_mab_gym.leaderboard.page import leaders_table
 
 Figures = Mapping[str, Any]
 Rows = Iterator[Mapping[str, Any]]
@@ -89,13 +91,31 @@ def zoo(figures: Figures) -> Rows:
         yield {"agent": f"{'● ' if found['paper'] else ''}{label}", "mean rank": rank, **cells}
 
 
-def leaderboard(figures: Figures) -> Rows:
-    """The first agents of each division of the leaderboard."""
+def leaders(figures: Figures) -> Rows:
+    """The agent of least regret on worlds of each kind, as on the leaderboard's own page."""
     found = figures["leaderboard"]
-    cell = "`{label}`, {rank:.1f} ({low:.1f} to {high:.1f}), {to_best:.2f}"
-    for place, level in enumerate(zip(*found["first"].values(), strict=True), start=1):
-        cells = dict(zip(found["first"], (cell.format(**row) for row in level), strict=True))
-        yield {f"of {found['agents']} agents, {found['worlds']} worlds": place, **cells}
+    heading, rows = leaders_table(found["leaders"], list(found["first"]))
+    yield from (dict(zip(heading, row, strict=True)) for row in rows)
+
+
+COMPARED = ("sd 0.05", "sd 1", "sd 60", "sd 500")  # scales whose figures of earlier stand beside those of now
+
+
+def scales(figures: Figures) -> Rows:
+    """The regret of each agent as a share of that of random play, informed and blind, the least blind one first."""
+    now, before = figures["scales"]["agents"], figures["scales-before"]["agents"]
+    for agent in sorted(now, key=lambda agent: float(now[agent]["sd 1"][1])):
+        cells = {}
+        for scale, shares in now[agent].items():
+            cells[scale] = _both_forms(shares)
+            if scale in COMPARED:
+                cells[f"{scale}, before"] = _both_forms(before[agent][scale]) if agent in before else "–"
+        yield {"agent": f"`{agent}`", **cells}
+
+
+def _both_forms(shares: Iterable[float]) -> str:
+    """The shares of the two forms, once if they look the same."""
+    return " / ".join(dict.fromkeys(f"{share:.2f}" for share in shares))
 
 
 # Learning.

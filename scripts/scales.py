@@ -1,7 +1,12 @@
 """Every agent that takes any real reward beside ``random``, on worlds whose rewards have other scales than [0, 1].
 
-``python scripts/scales.py`` prints a table: the regret of each agent divided by that of ``random`` on the same runs,
-informed / blind, and a ``!`` where an agent is not better. A few minutes on one core.
+python scripts/scales.py             # the regret of each agent divided by that of random on the same runs; two minutes
+python scripts/scales.py --write     # and put the figures into docs/figures.json, and write the pages
+
+The figures to compare with are those of commit 0a7a1a5, the last before every agent was told the scale of rewards:
+
+git worktree add ../before 0a7a1a5
+PYTHONPATH=../before python scripts/scales.py --write scales-before
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+import quoted
 
 from ns_mab_gym import agents, simulate, worlds
 from ns_mab_gym.envs.bandit import NSBanditEnv
@@ -22,15 +28,21 @@ SCALES = {
     "sd 0.05, large gaps": (0.05, 0.1, 0.9),
     "sd 1, from 1,000": (1.0, 1_000.0, 1_001.5),
 }
+FORMS = {"informed": {}, "blind": {"blind": True}}
+HORIZON, RUNS = 5_000, 30
+COMMANDS = {
+    "scales": "python scripts/scales.py --write",
+    "scales-before": "PYTHONPATH=../before python scripts/scales.py --write scales-before",
+}
 
 
-def instances(runs: int, horizon: int) -> list[np.ndarray]:
+def instances() -> list[np.ndarray]:
     """(T, 10) means in [0, 1], each of five phases drawn anew."""
-    unit = worlds.make("piecewise", horizon=horizon, n_arms=10, changes=4, min_gap=0.1)
-    return [np.asarray(unit.means(seed)) for seed in range(runs)]
+    unit = worlds.make("piecewise", horizon=HORIZON, n_arms=10, changes=4, min_gap=0.1)
+    return [np.asarray(unit.means(seed)) for seed in range(RUNS)]
 
 
-def regret(name: str, units: list[np.ndarray], scale: tuple[float, float, float], **told: bool) -> float:
+def regret(name: str, units: list[np.ndarray], scale: tuple[float, float, float], told: dict[str, bool]) -> float:
     """The mean regret of an agent on these instances, moved to the scale."""
     sd, low, high = scale
     played = []
@@ -41,22 +53,27 @@ def regret(name: str, units: list[np.ndarray], scale: tuple[float, float, float]
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--horizon", type=int, default=5_000)
-    parser.add_argument("--runs", type=int, default=30)
-    parser.add_argument("--agents", nargs="*")
+    """Print the figures, and write them if the command line asks for it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agents", nargs="+", help="these alone; nothing is written")
+    parser.add_argument("--write", nargs="?", choices=COMMANDS, const="scales", help="section of docs/figures.json")
     given = parser.parse_args()
+    if given.agents and given.write:
+        parser.error("--write needs every agent; leave out --agents")
     real = [name for name in agents.names() if agents.kind(name).accepts == "real" and name not in ("random", "oracle")]
-    print("| agent | " + " | ".join(SCALES) + " |\n|---|" + "---|" * len(SCALES))
-    units = instances(given.runs, given.horizon)
-    by_chance = [regret("random", units, scale) for scale in SCALES.values()]
+    units = instances()
+    by_chance = {scale: regret("random", units, SCALES[scale], {}) for scale in SCALES}
+    shares: dict[str, dict[str, list[float]]] = {}
     for name in given.agents or real:
-        cells = []
-        for scale, chance in zip(SCALES.values(), by_chance, strict=True):
-            shares = [regret(name, units, scale, **told) / chance for told in ({}, {"blind": True})]
-            cells.append(" / ".join(f"{share:.2f}{'!' if share >= 1 else ''}" for share in shares))
-        print(f"| `{name}` | " + " | ".join(cells) + " |", flush=True)
+        shares[name] = {}
+        for scale, chance in by_chance.items():
+            found = [regret(name, units, SCALES[scale], told) / chance for told in FORMS.values()]
+            shares[name][scale] = [round(share, 4) for share in found]
+        cells = ", ".join(f"{scale}: {' / '.join(map(str, found))}" for scale, found in shares[name].items())
+        print(f"{name}: {cells}", flush=True)
+    if given.write:
+        quoted.put(given.write, COMMANDS[given.write], {"runs": RUNS, "horizon": HORIZON, "agents": shares})
+        quoted.rewrite()
 
 
 if __name__ == "__main__":

@@ -159,7 +159,8 @@ def test_parts_of_blocks(quoted: Any, part: dict[str, Any], text: str) -> None:
 
 def test_every_benchmark_has_figures_in_the_file(quoted: Any) -> None:
     benchmark = importlib.import_module("benchmark")
-    assert benchmark.MODULES.keys() | {"paper", "leaderboard", "deep-table", "deep-choices"} == FIGURES.keys()
+    others = {"paper", "leaderboard", "deep-table", "deep-choices", *importlib.import_module("scales").COMMANDS}
+    assert benchmark.MODULES.keys() | others == FIGURES.keys()
     files = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("[!_]*.py")}
     assert files == benchmark.BENCHMARKS.keys()
     assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
@@ -185,6 +186,13 @@ def test_the_figures_of_the_paper_are_read_from_its_folder(quoted: Any, tmp_path
     assert found["zoo"].keys() == PAPER["zoo"].keys()
 
 
+def test_the_leaders_of_the_leaderboard_are_those_of_its_page(quoted: Any) -> None:
+    folder, figures = ROOT / "docs" / "leaderboard", FIGURES["leaderboard"]["figures"]
+    assert figures == quoted.leaderboard_figures(folder), "run: python scripts/quoted.py --leaderboard docs/leaderboard"
+    table = quoted.part_text(quoted.blocks()["leaderboard"][0], {"leaderboard": figures})
+    assert table in (folder / "README.md").read_text(encoding="utf-8")
+
+
 def test_verdicts_are_counted_by_the_headline_and_listed_unless_all_is_well(script: Callable[[str], Any]) -> None:
     rows = script("quoted_rows")
     held = {"said_of": "", "verdict": "holds", "headline": "holds", "depends_on": [], "readings": 4}
@@ -204,6 +212,21 @@ def test_verdicts_are_counted_by_the_headline_and_listed_unless_all_is_well(scri
         "d": ("holds; other readings agree", "does not hold"),
         "e †": ("does not hold; other readings agree", "–"),
     }
+
+
+def test_agents_for_real_rewards_are_compared_with_random_now_and_before(script: Callable[[str], Any]) -> None:
+    rows = script("quoted_rows")
+    now = {"b": {"sd 1": [0.51, 0.5], "large": [0.1, 0.104]}, "a": {"sd 1": [0.2, 0.2], "large": [1, 2]}}
+    figures = {"scales": {"agents": now}, "scales-before": {"agents": {"b": {"sd 1": [0.7, 0.7], "large": [3, 3]}}}}
+    assert list(rows.scales(figures)) == [
+        {"agent": "`a`", "sd 1": "0.20", "sd 1, before": "–", "large": "1.00 / 2.00"},
+        {"agent": "`b`", "sd 1": "0.51 / 0.50", "sd 1, before": "0.70", "large": "0.10"},
+    ]
+
+
+def test_every_agent_for_real_rewards_is_played_on_every_scale() -> None:
+    real = {name for name in agents.HOUSE if agents.kind(name).accepts == "real"} - {"random", "oracle"}
+    assert FIGURES["scales"]["figures"]["agents"].keys() == real
 
 
 def test_the_verdicts_are_on_the_claims_that_there_are() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import dis
 import hashlib
 import math
 import random
@@ -166,7 +167,9 @@ class Agent(ABC):
         within = low >= 0 and high <= 1
         if within if self.binarize else {"binary": binary, "unit": within, "real": True}[self.accepts]:
             return
-        got = f"a reward of {low:g}" if low == high else f"rewards in [{low:g}, {high:g}]"
+        short = f"{low:g}"
+        one = short if float(short) == low else str(low)  # 1.0000001 is not shown as 1
+        got = f"a reward of {one}" if low == high else f"rewards in [{low:g}, {high:g}]"
         if self.binarize:
             raise UnsuitableRewardsError(
                 f"{self.name} with binarize=True draws a Bernoulli with the reward as its mean, which must lie in "
@@ -363,9 +366,29 @@ def check_agent(agent: AgentProtocol, n_arms: int, *, rounds: int = 200) -> None
     except AgentCheckError:
         raise
     except Exception as error:
-        problems.append(f"it raised {type(error).__name__}: {error}")
+        field, name = _assigned_field(error), getattr(agent, "name", type(agent).__name__)
+        problems.append(fixed_field(name, field) if field else f"it raised {type(error).__name__}: {error}")
     if problems:
         raise AgentCheckError("\n".join([f"{shown(agent)}:", *(f"- {p}" for p in dict.fromkeys(problems))]))
+
+
+def fixed_field(agent: str, field: str) -> str:
+    """Return the message about the rule of an agent that assigns to a field of its state."""
+    return (
+        f"the rule of {agent} assigns to state.{field}, but the fields of a state stay what they are: make "
+        f"{field} an array, and write to its elements, state.{field}[0] = …"
+    )
+
+
+def _assigned_field(error: Exception) -> str | None:
+    """Return the field of a named tuple in whose assignment an error was raised."""
+    last = error.__traceback__
+    if last is None or str(error) != "can't set attribute":  # what a named tuple says
+        return None
+    while last.tb_next is not None:
+        last = last.tb_next
+    place = next(each for each in dis.get_instructions(last.tb_frame.f_code) if each.offset == last.tb_lasti)
+    return str(place.argval) if place.opname == "STORE_ATTR" else None
 
 
 def _play(agent: AgentProtocol, n_arms: int, rounds: int, problems: list[str]) -> list[int]:

@@ -29,6 +29,7 @@ PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"
 SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
 REWARDS = {"binary": "0 or 1 (others in [0, 1] with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
 UNSTATED = "not stated"
+SUBGAUSSIAN = "λ, the scale of the rewards, for make and simulate alone: what follows from it is tuned (default 0.5)"
 WIDTH = 100
 OURS = __name__.partition(".")[0]
 IMPORTING = threading.RLock()  # held by the thread for which modules of the current folder can be imported
@@ -243,11 +244,16 @@ register, names, kind = AGENTS.add, AGENTS.names, AGENTS.find
 
 
 def card(name: str) -> Card:
-    """The card of an agent: source, rule, parameters, tuning, knowledge, deviations; ``print`` shows it."""
+    """The card of an agent: source, rule, parameters, tuning, knowledge, deviations, weakness; ``print`` shows it."""
     agent = kind(name)
     doc, sections = docstring_of(agent), SECTIONS if sys.flags.optimize < 2 else ()
     facts = {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in sections}
-    return card_of(name, agent, facts | {"rewards": REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)})
+    if weakness := _one_line(_raw(doc, "Weakness")):  # of an agent that is far behind
+        facts["weakness"] = weakness
+    found = card_of(name, agent, facts | {"rewards": REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)})
+    if _takes_any_scale(agent) and "λ" in facts.get("knowledge", ""):
+        found.parameters.setdefault("subgaussian", SUBGAUSSIAN)
+    return found
 
 
 def tunable(agent: type[Any]) -> Collection[str] | None:

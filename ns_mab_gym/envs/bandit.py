@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy.typing as npt
 from gymnasium.error import InvalidAction, ResetNeeded
 
 from .. import rewards
-from ..agents.core.arguments import as_integer, by_name, known_parameters, shown
+from ..agents.core.arguments import as_integer, by_name, known_keywords, known_parameters, shown
 from ..means import Floats, as_means, block_size
 from ..rewards import Law
 from ..worlds.world import World, make
@@ -19,6 +21,10 @@ from .render import EpisodeHistory, ansi_line, arm_names, check_mode, draw_frame
 
 Observation = npt.NDArray[np.float32]
 
+CHANGING = (
+    "the means of {} are not the same each time they are made from one seed, so that no run can be repeated; return a "
+    "new array, and draw from the generator alone that _means is given, with random = True"
+)
 BLOCK = 1_024  # rounds, of ten arms, whose best arms are found at once
 
 
@@ -117,10 +123,16 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         try:
             self.world = make(world, **parameters)
         except TypeError as error:
-            if "has no parameter" not in str(error) or not self.law.parameters():
+            unknown = next((name for name in parameters if f"has no parameter {name!r}" in str(error)), None)
+            allowed = self.law.parameters()
+            if unknown is None or not allowed:
                 raise
-            unknown = [name for name in parameters if f"has no parameter {name!r}" in str(error)]
-            known_parameters(f"{error}; and reward law {self.law.name!r}", unknown, self.law.parameters())
+            of_world = re.findall(r"did you mean '(\w+)'", str(error))
+            close = difflib.get_close_matches(unknown, [*allowed, *of_world], n=1, cutoff=0.5)
+            if not close:
+                known_parameters(f"{error}; and reward law {self.law.name!r}", [unknown], allowed)
+            if close[0] in allowed:
+                known_keywords(f"reward law {self.law.name!r}", [unknown], allowed)
             raise
         if render_mode is not None:
             check_mode(render_mode)

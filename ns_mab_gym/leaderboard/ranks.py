@@ -350,7 +350,10 @@ def _log_means(division: Division, labels: Sequence[str], worlds: Sequence[Board
     return total
 
 
-KNOWING = {INFORMED: "If you can tell an agent what it asks for", UNINFORMED: "If you know nothing but T and K"}
+KNOWING = {
+    INFORMED: "If you can tell an agent what it asks for",
+    UNINFORMED: "If you know nothing but T, K and the law of rewards",
+}
 
 
 @dataclass(frozen=True)

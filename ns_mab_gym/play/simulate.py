@@ -45,11 +45,11 @@ from ..agents.core.arguments import (
 )
 from ..agents.core.kernel import states_in
 from ..agents.core.knowledge import Knowledge
-from ..agents.core.protocol import Agent, arrays_of, with_arrays
+from ..agents.core.protocol import Agent, arrays_of, fixed_field, with_arrays
 from ..agents.core.registry import check_parameters, current_folder_importable, kind, make
 from ..agents.parts.alarms import alarms_in
 from ..compilation import is_compiled
-from ..envs.bandit import NSBanditEnv, drawn_means, streams
+from ..envs.bandit import CHANGING, NSBanditEnv, drawn_means, streams
 from ..means import Floats, Ints, knowledge
 from ..rewards import Law
 from ..runs import POINTS, Runs, seed_pair
@@ -138,6 +138,8 @@ def simulate(
     if pairing.bandit is not None:
         recording.ensure_room(runs, pairing.bandit.world.horizon, pairing.bandit.world.n_arms)
     seeds = [seed_pair(seed, r) for r in range(first_run, first_run + runs)]
+    if first_run == 0:  # of several blocks the first
+        pairing.check_repeatable(seeds[0][0])
     reason = pairing.why_generic()
     if reason and not getattr(player, "only_generic", False):
         warnings.warn(f"{reason}: playing through the generic Python loop, which is slower", stacklevel=2)
@@ -296,6 +298,16 @@ class Pairing:
         means = drawn_means(world, law, means_rng)
         return means, known_of(means, world, law), luck
 
+    def check_repeatable(self, seed: int) -> None:
+        """Raise a ``ValueError`` if code of the user's makes other means from the same seed."""
+        if self.bandit is None or type(self.bandit.world).__module__.startswith("ns_mab_gym."):
+            return
+        world, law = self.bandit.world, self.bandit.law
+        rngs = [streams(seeding.np_random(seed)[0])[0] if world.random else None for _ in range(2)]
+        first, second = (drawn_means(world, law, rng) for rng in rngs)
+        if not np.array_equal(first, second):
+            raise ValueError(CHANGING.format(world.name))
+
     def agent_for(self, known: Knowledge) -> Any:
         """Return a new agent, tuned from the knowledge if it was given by name."""
         if self.to_be_made:
@@ -399,10 +411,7 @@ def apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _not_compiled(agent: Any, error: Exception) -> Exception:
     """Return the error of a rule that cannot be compiled: the choice is no number, or the reason that numba gives."""
     if field := re.search(r"lowering .*\.(\w+) = ", str(error)):
-        return TypeError(
-            f"the rule of {agent.name} assigns to state.{field[1]}, but the fields of a state stay what they are: make "
-            f"{field[1]} an array, and write to its elements, state.{field[1]}[0] = …"
-        )
+        return TypeError(fixed_field(agent.name, field[1]))
     try:
         agent.act()
     except UnplayableArmError as unplayable:

@@ -15,7 +15,7 @@ from ..agents.core.arguments import job_count, nearest
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.registry import AGENTS, check_parameters, kind, looks_like_path, make
 from ..code_version import CodeVersions, classes_of, means_digest, modules_of, users_modules
-from ..envs.bandit import NSBanditEnv
+from ..envs.bandit import CHANGING, NSBanditEnv
 from ..files import KeptFile
 from ..means import Floats
 from ..play.loop import check_match
@@ -178,11 +178,7 @@ def run(
                     if unit.world not in means:
                         means[unit.world] = means_digest(unit.world)
                     if result.means != means[unit.world]:
-                        raise ChangingWorldError(
-                            f"the means of {unit.world.text} are not the same each time they are made from one seed, "
-                            f"so that its numbers depend on who computes; return a new array, and draw from the "
-                            f"generator alone that _means is given, with random = True"
-                        )
+                        raise ChangingWorldError(CHANGING.format(unit.world.text))
                     if isinstance(store.code, CodeVersions):
                         store.code.add(unit, set(result.modules) - {*SENT_ALONG})
                 store.save(each.items, [result.row for result in each.results])

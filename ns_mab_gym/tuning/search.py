@@ -114,7 +114,7 @@ def _drift(horizon: int) -> Range:
 
 
 XI = Range(0.02, 2.0)
-STEP, LEAST = Range(1e-5, 0.1), Range(0.5, 0.999, "memory")  # of gradient descent on the factor of forgetting
+DESCENT, LEAST = Range(1e-5, 0.1), Range(0.5, 0.999, "memory")  # of gradient descent on the factor of forgetting
 DELTA = Range(1e-12, 0.3)
 RATE = Range(1e-4, 0.5)
 STEP = Range(2e-3, 1.0)
@@ -132,12 +132,12 @@ SPACES: dict[str, Described] = {
     "ucb1": lambda t, k: {"xi": Range(0.02, 4.0)},
     "exp3": lambda t, k: {"gamma": Range(1e-3, 1.0)},
     "exp3s": lambda t, k: {"gamma": Range(1e-3, 1.0), "alpha": Range(0.1 / t, 0.1)},
-    "d-ucb": lambda t, k: {"gamma": _discount(t, k), "xi": Range(XI.low / 4, XI.high / 4)},  # its bounds have 4 ξ
+    "d-ucb": lambda t, k: {"gamma": _discount(t, k), "xi": Range(XI.low / 4, XI.high)},  # its bounds have 4 ξ
     "d-ts": lambda t, k: {"gamma": _discount(t, k)},
     "ds-ts": lambda t, k: {"gamma": _discount(t, k), "subgaussian": Range(0.05, 1.0)},
     "faded-index": lambda t, k: {"gamma": _discount(t, k), "width": Range(0.02, 2.0)},
-    "aff-ucb": lambda t, k: {"step": STEP, "least": LEAST, "delta": Range(1e-4, 0.5)},
-    "aff-ts": lambda t, k: {"step": STEP, "least": LEAST},
+    "aff-ucb": lambda t, k: {"step": DESCENT, "least": LEAST, "delta": Range(1e-4, 0.5)},
+    "aff-ts": lambda t, k: {"step": DESCENT, "least": LEAST},
     "r-less-ucb": lambda t, k: {"epsilon": Range(0.02, 0.49, "linear"), "alpha": Range(0.01, 4.0)},
     "raw-ucb": lambda t, k: {"alpha": Range(0.01, 4.0)},
     "fewa": lambda t, k: {"alpha": Range(0.01, 4.0)},
@@ -146,7 +146,7 @@ SPACES: dict[str, Described] = {
     "glr-klucb": lambda t, k: {"delta": DELTA, "rate": RATE},
     "m-ucb": lambda t, k: {
         "samples": Choices(tuple(2 * w for w in (5, 10, 25, 50, 100, 200))), "threshold": Range(2.0, 200.0),
-        "gamma": RATE, "xi": XI,
+        "gamma": Range(RATE.low, 1.0), "xi": XI,
     },
     "br-mab": lambda t, k: {"threshold": Range(1.0, 100.0), "alpha": RATE, "xi": XI},
     "kalman-ucb": lambda t, k: {"drift": _drift(t), "width": Range(0.25, 4.0)},
@@ -158,7 +158,7 @@ SPACES: dict[str, Described] = {
     "dsw-ts": lambda t, k: {"gamma": _discount(t, k), "window": _window(t, k)},
     "sw-lb-sda": lambda t, k: {"window": _window(t, k)},
     "glr-ts": lambda t, k: {"delta": DELTA, "rate": RATE},
-    "adr-ts": lambda t, k: {"delta": Range(1e-15, 0.5)},
+    "adr-ts": lambda t, k: {"delta": Range(min(1e-15, 1 / t**3), 0.5)},
     "restarting": lambda t, k: {"rate": RATE},
     "master": lambda t, k: {"c": Range(0.02, 2.0), "tolerance": Range(1e-3, 1.0)},
     "bandit-over-windows": lambda t, k: {"block": _window(t, k)},

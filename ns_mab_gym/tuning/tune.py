@@ -279,7 +279,7 @@ def tune(
     best, *others = race.in_order()[:SHORT_LIST]
     held = _judged(evaluator, budget, [best, *([] if formula is None else [formula]), *others], level)
     chosen = min((each for each in held.finals if each in race.finals), key=lambda each: held.regret(each).mean)
-    found = _outcome(race, held, chosen, _told_apart(held, chosen, "the least mean regret has"), told)
+    found = _outcome(race, held, chosen, _told_apart(held, chosen, f"{chosen} has the least mean regret"), told)
     return Tuned(**vars(found), formula=_beside(held, formula, chosen))
 
 
@@ -364,7 +364,7 @@ def recommend(
         return tuned, names.index(each.agent), held.regret(each).mean
 
     chosen = min(held.unbeaten(), key=simplicity)
-    apart = _told_apart(held, chosen, "the simplest of them is")
+    apart = _told_apart(held, chosen, f"the simplest of them is {chosen}")
     if chosen == start and len(held.finals) > 1:
         apart = f"nothing beats {start.name} beyond doubt: {apart}"
     found = _outcome(race, held, chosen, apart, told)
@@ -448,8 +448,8 @@ def _beside(held: HeldOut, candidate: Candidate | None, chosen: Candidate) -> Al
     return Alternative(candidate.name, candidate.kwargs, held.regret(candidate), difference, unbeaten)
 
 
-def _told_apart(held: HeldOut, chosen: Candidate, which: str) -> str:
-    """Return what the held-out runs tell apart as text; ``which`` of several the choice is."""
+def _told_apart(held: HeldOut, chosen: Candidate, why: str) -> str:
+    """Return what the held-out runs tell apart as text, and ``why`` the choice is that one of several."""
     others = len(held.finals) - 1
     alike = sorted((each for each in held.unbeaten() if each != chosen), key=lambda each: held.regret(each).mean)
     if not others:
@@ -459,8 +459,8 @@ def _told_apart(held: HeldOut, chosen: Candidate, which: str) -> str:
             f"{'the other one' if others == 1 else f'each of the other {others}'} judged has more regret beyond doubt"
         )
     shown = "; ".join(map(str, alike[:MOST_SHOWN])) + ("; …" if len(alike) > MOST_SHOWN else "")
-    told = f"these {1 + len(alike)} cannot be told apart on {held.runs:,} runs; {which} {chosen}"
-    return f"{told}, the other{'s are' if len(alike) > 1 else ' is'} {shown}"
+    told = f"these {1 + len(alike)} cannot be told apart on {held.runs:,} runs; {why}"
+    return f"{told}; the other{'s are' if len(alike) > 1 else ' is'} {shown}"
 
 
 def _outcome(race: Race, held: HeldOut, chosen: Candidate, apart: str, told: Sequence[str]) -> Chosen:

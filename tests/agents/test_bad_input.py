@@ -385,9 +385,9 @@ def test_rewards_that_an_agent_cannot_take(name, reward, example):
 
 
 @pytest.mark.parametrize("name", ["ts", "kl-ucb", "sw-ucb", "bandit-over-windows"])
-@pytest.mark.parametrize("reward", [-0.1, 1.5, 70, 500])
+@pytest.mark.parametrize("reward", [-0.1, 1.0000001, 1.5, 70, 500])
 def test_coin_flips_refuse_what_is_no_probability(name, reward, example):
-    words = rf"{name} with binarize=True draws .* must lie in \[0, 1\], got a reward of {reward:g}; rescale the rewards"
+    words = rf"{name} with binarize=True draws .* must lie in \[0, 1\], got a reward of {reward}; rescale the rewards"
     agent = example(name, 3, binarize=True)
     with pytest.raises(UnsuitableRewardsError, match=words):
         agent.observe(0, reward)

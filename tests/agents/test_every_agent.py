@@ -9,6 +9,7 @@ import inspect
 import io
 import math
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -101,16 +102,41 @@ def test_its_card_is_complete(name):
     kind = agents.kind(name)
     assert card.name == name
     assert card.summary.strip()
-    assert set(card.facts) == {*map(str.lower, SECTIONS), "rewards"}
+    assert set(card.facts) - {"weakness"} == {*map(str.lower, SECTIONS), "rewards"}
     for section in SECTIONS:
         assert getattr(card, section.lower()).endswith((".", ")", ").")), f"{section} ends in mid-sentence"
-    assert list(card.parameters) == [f.name for f in dataclasses.fields(kind)]
+    fields = [f.name for f in dataclasses.fields(kind)]
+    assert list(card.parameters)[: len(fields)] == fields
+    assert set(card.parameters) - set(fields) <= {"subgaussian"}
     printed = " ".join(str(card).split())
     assert printed.startswith(f"{name}: {card.summary}")
     for part in (*card.facts.values(), *card.parameters):
         assert " ".join(part.split()) in printed
     with pytest.raises(AttributeError, match="this card has no fact 'colour'; it has source, rule"):
         _ = card.colour
+
+
+@every_agent
+def test_its_card_lists_the_scale_of_rewards_if_it_is_tuned_from_it(name):
+    """Also where it is no parameter of the class; ``explore-then-commit`` needs the means beside it."""
+    told = {
+        "variation": 2.0,
+        "lipschitz": 0.01,
+        "breakpoints": 1,
+        "switches": 1,
+        "means": np.tile([0.2, 0.5, 0.9], (4, 1)),
+    }
+    made = [
+        agents.kind(name).tune(Knowledge(n_arms=3, horizon=10_000, subgaussian=scale, **told), {})
+        for scale in (0.5, 1.0)
+    ]
+    tuned = agents.kind(name).accepts == "real" and made[0].items() != made[1].items()
+    assert ("subgaussian" in agents.card(name).parameters) == tuned
+
+
+@pytest.mark.parametrize("name", ["r-less-ucb", "ser4", "d-ucb", "m-ucb", "master", "bandit-over-windows"])
+def test_the_card_of_an_agent_far_behind_says_why_with_its_regret(name):
+    assert re.search(r"regret .*\d ± \d", agents.card(name).weakness)
 
 
 @every_agent

@@ -26,7 +26,17 @@ def begun(**kwargs):
         (
             {"reward": "gaussian", "scal": 0.3},
             TypeError,
-            r"and reward law 'gaussian' has no parameter 'scal'; did you mean 'scale'\? it takes scale",
+            r"^reward law 'gaussian' has no parameter 'scal'; did you mean 'scale'\? it takes scale",
+        ),
+        (  # nearer to scale than to the world's changes
+            {"world": "piecewise", "reward": "gaussian", "scael": 0.3},
+            TypeError,
+            r"^reward law 'gaussian' has no parameter 'scael'; did you mean 'scale'\? it takes scale",
+        ),
+        (
+            {"world": "piecewise", "reward": "gaussian", "n_amrs": 3},
+            TypeError,
+            r"^world 'piecewise' has no parameter 'n_amrs'; did you mean 'n_arms'\? it takes [\w, ]+ \([^)]*\)(?!;)",
         ),
         ({"world": "smoth"}, ValueError, r"unknown world 'smoth'; did you mean 'smooth'\?"),
         ({"reward": "gausian"}, ValueError, r"unknown reward law 'gausian'; did you mean 'gaussian'\?"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -256,6 +257,30 @@ def test_an_agent_object_is_left_alone(name):
     np.testing.assert_array_equal(expected.arms, again.arms)
     for key, value in agent.state_dict().items():
         np.testing.assert_array_equal(value, before[key])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elsewhere(worlds.World):
+    """Its means come from NumPy's global generator."""
+
+    n_arms = 2
+    horizon: int = 20
+
+    def _means(self, rng):
+        return np.random.random((self.horizon, 2))  # noqa: NPY002
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElsewhereAnew(Elsewhere):
+    """The same, drawn anew for every run."""
+
+    random = True
+
+
+@pytest.mark.parametrize("world", [Elsewhere, ElsewhereAnew])
+def test_a_world_that_draws_from_a_global_generator_is_noticed(world):
+    with pytest.raises(ValueError, match="are not the same each time they are made from one seed, so that no run can"):
+        nsb.simulate(world(), "ts", runs=1)
 
 
 def test_an_environment_that_was_given_means_forgets_them_as_an_episode_does():

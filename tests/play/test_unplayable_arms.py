@@ -213,5 +213,8 @@ def test_a_rule_that_assigns_to_a_field_of_its_state_is_told_to_use_an_array():
         state.rounds = state.rounds
         return 0
 
-    with pytest.raises(TypeError, match=r"^the rule of odd assigns to state.rounds, .*: make rounds an array"):
+    said = "the rule of odd assigns to state.rounds, .*: make rounds an array"
+    with pytest.raises(TypeError, match=f"^{said}"):
         nsb.simulate(WORLD, odd_agent(act), runs=1)
+    with pytest.raises(agents.AgentCheckError, match=f"- {said}"):
+        agents.check_agent(odd_agent(act), K)

@@ -1,7 +1,9 @@
 """Advice: an agent and its parameters, named by held-out runs, and what was not tried."""
 
+import logging
 import re
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -164,7 +166,7 @@ def test_of_those_that_cannot_be_told_apart_the_simplest_is_the_answer():
     assert (advice.agent, advice.parameters) == ("ts", {})
     assert advice.windows["beta-swts"] in advice.alike
     told = (
-        f"these {1 + len(advice.alike)} cannot be told apart on {advice.regret.runs} runs; the simplest of them is ts, "
+        f"these {1 + len(advice.alike)} cannot be told apart on {advice.regret.runs} runs; the simplest of them is ts; "
     )
     assert advice.sureness.startswith(told)
     assert "not told apart" in str(advice)
@@ -309,3 +311,17 @@ def test_the_command_prints_the_advice(capsys, tmp_path):
     np.savetxt(file, SWITCHING[:300], delimiter=",")
     assert entry.main(["recommend", str(file), "--agents", "sw-ucb", "ts", "--runs", "150"]) == 0
     assert capsys.readouterr().out.startswith("play ")
+
+
+def test_a_question_counts_the_time_of_compiling_once_however_often_it_is_estimated(script, monkeypatch):
+    choosing, log = script("benchmarks.choosing"), logging.getLogger("ns_mab_gym")
+
+    def recommend(**_):
+        log.warning("compiling 9 agents takes about %.0f s on an idle machine", 27)
+        log.warning("compiling the other 7 takes about %.0f s here, by the last", 35)
+        return SimpleNamespace(warnings=["it takes about 4.5 s in all"])
+
+    monkeypatch.setattr(log, "handlers", [])
+    monkeypatch.setattr(nsb, "recommend", recommend)
+    monkeypatch.setattr(choosing, "contradictions", lambda *_: [])
+    assert choosing.ask("still", 3.0, 0).said == 4.5 + 35

@@ -43,6 +43,19 @@ def test_the_ends_of_every_space_are_allowed(name, horizon, n_arms):
 
 
 @pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize(("horizon", "n_arms"), [(1_000, 5), (50_000, 10), (10_000_000, 10)])
+def test_the_default_of_every_parameter_can_be_found(name, horizon, n_arms):
+    """The default of an agent that is told T, K and the law of rewards alone lies in the space that is searched."""
+    made = agents.make(name, n_arms=n_arms, horizon=horizon, blind=True)
+    for parameter, searched in default_space(name, horizon, n_arms).items():
+        value = made.parameters[parameter]
+        if isinstance(searched, Choices):
+            assert value in searched.values
+        else:
+            assert searched.low <= value <= searched.high
+
+
+@pytest.mark.parametrize("name", SPACES)
 def test_a_grid_is_small_or_left_to_the_optimiser(name):
     space = default_space(name, 50_000, 10)
     if grid_points(space) is not None:
