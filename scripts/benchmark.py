@@ -21,7 +21,7 @@ BENCHMARKS = {
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
     "peers": ("peers",),
-    "starting": ("judged", "ablation", "scaling"),
+    "starting": ("ahead", "judged", "ablation", "scaling"),
     "startup": ("loading", "compiling"),
     "studies": ("stored", "tiny_units"),
     "theory": ("theory", "windows"),

@@ -116,7 +116,7 @@ MODELS = [
     ),
     Model(
         "changepoint-ucb",
-        {"prior": 0.5, "drift": 0.0},
+        {"prior": 0.5, "drift": 0.0, "single": 0.0},
         switching(HAZARDS, together=True),
         "609997a6e0fe55f20fed88908c69b8b6e4a0e326dc277563c08ed4969ac1f795",
     ),

@@ -15,7 +15,7 @@ from scipy import special, stats
 import ns_mab_gym as nsb
 from ns_mab_gym import agents
 
-HAZARDS = np.geomspace(1e-4, 0.1, 8)
+HAZARDS, RATES = np.geomspace(1e-4, 0.1, 8), np.geomspace(1e-5, 2e-3, 6)
 K = 3
 FloatArray = npt.NDArray[np.float64]
 Round = tuple[int, float]
@@ -91,6 +91,43 @@ def test_the_belief_is_that_of_all_ways_to_change(seed: int, rate: float | None,
     played, hazards = history(8, seed), HAZARDS if rate is None else np.array([rate])
     agent = told(played, rate=rate, prior=prior, drift=0.0, single=0.0)
     agrees(agent, enumerated(played, hazards, K, [[prior]] * 9), hazards)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_belief_in_single_changes_is_that_of_all_ways_to_change(seed: int) -> None:
+    """Of each arm by itself: every pattern of changes between its rounds, and every rate, with a Beta(1, 1) prior."""
+    rounds = 9
+    played = history(rounds, seed)
+    means, deviations = told(played, prior=0.5, single=1.0).estimates()
+    for arm in range(K):
+        first = second = total = 0.0
+        for changes in itertools.product([False, True], repeat=rounds):
+            chance, a, b = 1.0, 1.0, 1.0
+            for (other, x), change in zip(played, changes, strict=True):
+                if other == arm:
+                    chance *= (a if x else b) / (a + b)
+                    a, b = a + x, b + 1 - x
+                if change:
+                    a, b = 1.0, 1.0
+            n = sum(changes)
+            weight = chance * float((RATES**n * (1 - RATES) ** (rounds - n)).sum())
+            law = stats.beta(a, b)
+            first, second, total = first + weight * law.mean(), second + weight * law.moment(2), total + weight
+        assert means[arm] == pytest.approx(first / total, rel=1e-9)
+        assert deviations[arm] == pytest.approx(math.sqrt(second / total - (first / total) ** 2), rel=1e-7)
+
+
+def test_rewards_tell_whether_arms_change_together() -> None:
+    """Of three arms, one fails and comes back while the others stand still, or all change places at the same times."""
+    rng, single = np.random.default_rng(5), {}
+    for together in (False, True):
+        agent = agents.ChangepointUCB(3, hypotheses=16)
+        for t in range(1_800):
+            turned, arm = t // 300 % 2, t % 3
+            mean = (0.9, 0.5, 0.1)[2 - arm if together and turned else arm]
+            agent.observe(arm, float(rng.random() < (0.1 if not together and turned and arm == 0 else mean)))
+        single[together] = agent.changing_singly()
+    assert single[True] < 0.3 < 0.4 < 0.6 < single[False]  # 0.4 beforehand, to which a hundred rounds take back a tenth
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -175,42 +212,70 @@ def test_a_change_may_draw_the_drift_anew(seed: int) -> None:
 class Reference:
     """The agent written a second time, from its card: every hypothesis keeps its own counts, and nothing is cached."""
 
-    def __init__(self, k: int, *, width: float, growth: float, drift: float | None, hypotheses: int) -> None:
-        self.k, self.width, self.growth, self.most = k, width, growth, hypotheses
+    def __init__(
+        self, k: int, *, width: float, growth: float, drift: float | None, single: float, hypotheses: int
+    ) -> None:
+        self.k, self.width, self.growth, self.most, self.p = k, width, growth, hypotheses, single
         self.drifts = [0.0, 1.5e-5, 1.5e-4, 1.5e-3] if drift is None else [drift]
         self.odds = np.array([0.7, 0.1, 0.1, 0.1] if drift is None else [1.0])
-        self.hypotheses = self.first(2.0, 1.0)  # start, r, N, S, weights
         self.seen: list[Round] = []
         self.real, self.offset, self.variance, self.centre, self.spread = False, 0.0, 0.0, 0.5, 1 / 12
         self.times = np.zeros(k)
+        self.begin(np.full(k, 2.0), np.ones(k))
 
-    def first(self, n: FloatArray | float, s: FloatArray | float) -> list[Any]:
+    def begin(self, n: FloatArray, s: FloatArray) -> None:
+        """No change yet, by both beliefs, with these observations of each arm."""
         pairs = zip(self.drifts, self.odds, strict=True)
-        return [(0, r, np.ones(self.k) * n, np.ones(self.k) * s, np.full(8, odds / 8)) for r, odds in pairs]
+        self.hypotheses: list[Any] = [(0, r, n.copy(), s.copy(), np.full(8, odds / 8)) for r, odds in pairs]
+        self.singly = self.p
+        self.alone = [[(n[i], s[i], np.ones(6))] for i in range(self.k)]  # of each arm: N, S, weights for each q
+        self.shares, self.since = np.full((self.k, 6), 1 / 6), np.full(self.k, len(self.seen))
+
+    def noise(self, arm: int) -> float:
+        """λ_i² of real rewards."""
+        rewards = np.array([x for each, x in self.seen if each == arm])
+        ages = 0.99 ** np.arange(len(rewards) - 1, 0, -1)
+        own = (2 * self.variance + (ages * np.diff(rewards) ** 2).sum() / 2) / (2 + ages.sum())
+        return max(self.variance, float(own))
 
     def moments(self, n: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        mean = s / n
-        return mean, self.variance / n if self.real else mean * (1 - mean) / (n + 1)
+        mean, noises = s / n, np.array([self.noise(i) for i in range(self.k)])
+        return mean, noises / n if self.real else mean * (1 - mean) / (n + 1)
 
     def drifted(self, r: float, n: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.moments(n, s)
         kept = np.exp(-r * (len(self.seen) - np.maximum(self.times - 1, 0)))
         return kept * mean + (1 - kept) * self.centre, kept**2 * variance + (1 - kept**2) * self.spread
 
-    def mixed(self, now: bool) -> tuple[FloatArray, FloatArray]:
+    def together(self, now: bool) -> tuple[FloatArray, FloatArray]:
+        """E[θ] and E[θ²] of each arm by the first belief, in the coming round or when last seen."""
         whole = sum(float(w.sum()) for *_, w in self.hypotheses)
         laws = [(self.drifted(r, n, s) if now else self.moments(n, s), w) for _, r, n, s, w in self.hypotheses]
         triples = [(w.sum() / whole, m, v) for (m, v), w in laws]
-        mean = sum(w * m for w, m, _ in triples)
-        return mean, sum(w * (v + m**2) for w, m, v in triples) - mean**2
+        return sum(w * m for w, m, _ in triples), sum(w * (v + m**2) for w, m, v in triples)
+
+    def apart(self, i: int) -> tuple[float, float]:
+        """E[θ] and E[θ²] of an arm in the coming round by the second belief."""
+        kept = (1 - RATES) ** (len(self.seen) - self.since[i])
+        first, second = (1 - kept) * self.centre, (1 - kept) * (self.spread + self.centre**2)
+        for n, s, weights in self.alone[i]:
+            law = stats.norm(s / n, math.sqrt(self.noise(i) / n)) if self.real else stats.beta(s, n - s)
+            first, second = first + kept * weights * law.mean(), second + kept * weights * law.moment(2)
+        return float(self.shares[i] @ first), float(self.shares[i] @ second)
+
+    def estimates(self) -> tuple[FloatArray, FloatArray]:
+        both = np.array(self.together(now=True)).T
+        if self.p > 0:
+            both = (1 - self.singly) * both + self.singly * np.array([self.apart(i) for i in range(self.k)])
+        return both[:, 0], both[:, 1] - both[:, 0] ** 2
 
     def hazard(self) -> float:
         weights = sum(w for *_, w in self.hypotheses)
         return float(weights @ HAZARDS / weights.sum())
 
     def index(self) -> FloatArray:
-        mean, variance = self.mixed(now=True)
-        noise = self.variance if self.real else mean * (1 - mean)
+        mean, variance = self.estimates()
+        noise = np.array([self.noise(i) for i in range(self.k)]) if self.real else mean * (1 - mean)
         unseen = len(self.seen) - self.times
         z = np.sqrt(self.width**2 + self.growth * np.log(1 + unseen * variance / self.k / noise))
         deviation = np.sqrt(variance)
@@ -225,28 +290,37 @@ class Reference:
         self.variance = max((between + (pairs**2).sum() / 2) / (1 + pairs.size), (1e-9 * largest) ** 2)
         self.centre, self.spread = float(means[arms].mean()), between + self.variance
 
+    def likelihood(self, x: float, mean: float, variance: float, noise: float) -> float:
+        """In units of λ_i where rewards are real: a factor that is the same for all hypotheses."""
+        if not self.real:
+            return mean if x else 1 - mean
+        scale = math.sqrt(noise + variance)
+        return float(stats.t.pdf((x - mean) / scale, df=5)) / scale * math.sqrt(noise)
+
     def observe(self, arm: int, reward: float) -> None:
         opening = self.real and len(self.times[self.times > 0]) < self.k and self.times[arm] == 0
         if not self.real and reward not in (0.0, 1.0):
             opening, self.real, self.offset = True, True, reward
-        x, before = reward - self.offset, self.mixed(now=False)[0]
+        x, before, rounds = reward - self.offset, self.together(now=False)[0], len(self.seen)
+        laws = [self.drifted(r, n, s) for _, r, n, s, _ in ([] if opening else self.hypotheses)]
+        self.seen.append((arm, reward))  # this reward tells its own scale too
+        noise = self.noise(arm)
         weighed = []
-        for start, r, n, s, weights in [] if opening else self.hypotheses:
-            mean, variance = self.drifted(r, n, s)
-            n[arm] = self.variance / variance[arm] if self.real else mean[arm] * (1 - mean[arm]) / variance[arm] - 1
-            s[arm] = n[arm] * mean[arm]
-            scale = math.sqrt(self.variance + variance[arm])
-            density = float(stats.t.pdf((x - mean[arm]) / scale, df=5)) / scale
-            likelihood = density if self.real else mean[arm] if x else 1 - mean[arm]
-            weighed.append((start, r, n, s, weights * likelihood))
-        self.seen.append((arm, reward))
+        for (start, r, n, s, weights), (means, variances) in zip(self.hypotheses, laws, strict=False):
+            mean, variance = means[arm], variances[arm]
+            if r > 0:
+                n[arm] = noise / variance if self.real else mean * (1 - mean) / variance - 1
+            s[arm] = n[arm] * mean
+            weighed.append((start, r, n, s, weights * self.likelihood(x, mean, variance, noise)))
+        if not opening and self.p > 0:
+            self.observe_alone(arm, x, rounds, noise, sum(float(w.sum()) for *_, w in weighed))
         self.times[arm] = t = len(self.seen)
         if opening:
             pulls = np.bincount([each for each, _ in self.seen], minlength=self.k)
             sums = np.bincount([each for each, _ in self.seen], [y - self.offset for _, y in self.seen], self.k)
             self.measure(sums / np.maximum(pulls, 1))
             prior = self.variance / self.spread
-            self.hypotheses = self.first(prior + pulls, prior * self.centre + sums)
+            self.begin(prior + pulls, prior * self.centre + sums)
             return
         self.hypotheses = [(start, r, n, s, w * (1 - HAZARDS)) for start, r, n, s, w in weighed]
         for _, _, n, s, _ in self.hypotheses:
@@ -257,7 +331,7 @@ class Reference:
                 self.measure(before)
             kinds = [(self.variance / self.spread, self.centre, 1.0)]
         else:
-            low = min(0.5, 1.5 * float(before.max()))
+            low = min(0.5, float(before.max() * (0.5 + before.max())))
             self.centre, self.spread = low, low * (1 - low) / (1 / low + 1)
             kinds = [(1 / low, low, 0.5), (2.0, 0.5, 0.5)] if low < 0.5 else [(2.0, 0.5, 1.0)]
         evidence = [sum((w for _, r, _, _, w in weighed if r == rate), np.zeros(8)) for rate in self.drifts]
@@ -272,6 +346,28 @@ class Reference:
             self.hypotheses.append((t, r, np.full(self.k, n), np.full(self.k, n * mean), weights))
         whole = sum(w.sum() for *_, w in self.hypotheses)
         self.hypotheses = [(start, r, n, s, w / whole) for start, r, n, s, w in self.hypotheses]
+
+    def observe_alone(self, arm: int, x: float, rounds: int, noise: float, together: float) -> None:
+        """The second belief takes in a reward, and both are weighed by it."""
+        found, shares = self.alone[arm], self.shares[arm]
+        if len(found) == 20:
+            del found[int(np.argmin([shares @ w for *_, w in found]))]
+            left = sum(w for *_, w in found)
+            found = [(n, s, w / left) for n, s, w in found]
+        kept = (1 - RATES) ** (rounds - self.since[arm])
+        prior = self.variance / self.spread if self.real else 1 / min(self.centre, 1 - self.centre)
+        found = [(n, s, kept * w) for n, s, w in found] + [(prior, prior * self.centre, 1 - kept)]
+        weighed = []
+        for n, s, weights in found:
+            variance = noise / n if self.real else s / n * (1 - s / n) / (n + 1)
+            weighed.append((n + 1, s + x, weights * self.likelihood(x, s / n, variance, noise)))
+        evidence = sum(w for *_, w in weighed)
+        self.alone[arm] = [(n, s, w / evidence) for n, s, w in weighed]
+        alone = float(shares @ evidence)
+        self.shares[arm] = shares * evidence / alone
+        self.singly = self.singly * alone / (self.singly * alone + (1 - self.singly) * together)
+        self.singly += 1e-3 * (self.p - self.singly)
+        self.since[arm] = rounds
 
 
 def bernoulli(rng: np.random.Generator, mean: float) -> float:
@@ -291,12 +387,15 @@ LAWS = {"clicks": (bernoulli, 0.1), "coins": (bernoulli, 1.0), "gaussian": (gaus
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("hypotheses", "drift"), [(150, 0.0), (12, 0.0), (24, None), (12, 0.01)])
-def test_it_plays_as_its_card_says(law: str, hypotheses: int, drift: float | None) -> None:
+@pytest.mark.parametrize(
+    ("hypotheses", "drift", "single"),
+    [(150, 0.0, 0.0), (12, 0.0, 0.4), (24, None, 0.0), (24, None, 0.4), (12, 0.01, 1.0)],
+)
+def test_it_plays_as_its_card_says(law: str, hypotheses: int, drift: float | None, single: float) -> None:
     """Against the same rule written from the card, which keeps every count of every hypothesis."""
     draw, top = LAWS[law]
     rng, k = np.random.default_rng(3), 3
-    chosen = {"width": 1.5, "growth": 0.8, "drift": drift, "hypotheses": hypotheses}
+    chosen = {"width": 1.5, "growth": 0.8, "drift": drift, "single": single, "hypotheses": hypotheses}
     agent, reference = agents.ChangepointUCB(k, **chosen), Reference(k, **chosen)
     for t in range(140):
         means = top * np.array([[0.2, 0.5, 0.9], [0.9, 0.6, 0.1]])[t // 70]
@@ -307,10 +406,11 @@ def test_it_plays_as_its_card_says(law: str, hypotheses: int, drift: float | Non
         else:
             index = reference.index()
             assert index[arm] >= index.max() - 1e-6 * abs(index.max() - index.min())
-            mean, variance = reference.mixed(now=True)
+            mean, variance = reference.estimates()
             wanted = mean + reference.offset, np.sqrt(variance)
             np.testing.assert_allclose(agent.estimates(), wanted, rtol=1e-6, atol=1e-6 * float(np.sqrt(variance.max())))
             np.testing.assert_allclose(agent.hazard(), reference.hazard(), rtol=1e-6)
+            np.testing.assert_allclose(agent.changing_singly(), reference.singly, rtol=1e-6)
         if t % 5 == 0:
             arm = int(rng.integers(k))  # so that every arm is seen
         reward = draw(rng, means[arm])
@@ -371,6 +471,15 @@ def test_forgetting_an_arm_leaves_the_prior_of_every_hypothesis() -> None:
     assert means[0] != pytest.approx(law.mean())
 
 
+def test_weights_do_not_underflow_where_changes_are_frequent() -> None:
+    """With h up to 0.1 and a few hypotheses, most of each round's weight is dropped."""
+    agent, rng = agents.ChangepointUCB(2, hypotheses=8), np.random.default_rng(6)
+    for t in range(15_000):
+        agent.observe(t % 2, float(rng.random() < (0.05, 0.95)[t // 20 % 2]))
+    assert agent.hazard() > 0.02
+    assert agent.state.weights.sum() > 0.01
+
+
 def test_known_changes_fix_the_hazard() -> None:
     know = agents.Knowledge(horizon=10_000, n_arms=10, breakpoints=5)
     assert agents.make("changepoint-ucb", knowledge=know).rate == 5e-4
@@ -390,8 +499,8 @@ def test_real_rewards_of_any_scale_have_a_fraction_of_random_regret(scale: float
 
 def test_the_constants_are_those_of_the_card() -> None:
     agent = agents.ChangepointUCB(2)
-    assert (agent.width, agent.growth, agent.drift, agent.hypotheses) == (1.6, 1.4, None, 60)
-    assert "c = 1.6, g = 1.4 and M = 60" in agents.card("changepoint-ucb").tuning
+    assert (agent.width, agent.growth, agent.drift, agent.single, agent.hypotheses) == (1.4, 0.9, None, 0.4, 60)
+    assert "c = 1.4, g = 0.9, p = 0.4 and M = 60" in agents.card("changepoint-ucb").tuning
 
 
 def test_the_first_real_reward_begins_with_no_change_yet() -> None:
