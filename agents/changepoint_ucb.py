@@ -213,9 +213,10 @@ def _age(state: ChangepointState, arm: int) -> None:
         kept, mean = state.kept[state.kinds[j], arm], state.means[j, arm]
         if kept < 1.0:
             variance = max(state.squares[j, arm] - mean * mean, 1e-14 * (state.squares[j, arm] + 1e-280))
-            variance = spread + kept * kept * (variance - spread)
             mean = centre + kept * (mean - centre)
-            pulls = _noise(state, arm, mean) / variance - prior
+            noise = _noise(state, arm, mean)
+            variance = max(spread + kept * kept * (variance - spread), 1e-15 * noise)  # which may have grown by far
+            pulls = noise / variance - prior
             state.before[j, PULLS, arm] = state.seen[PULLS, arm] - pulls
             state.before[j, SUMS, arm] = state.seen[SUMS, arm] - pulls * mean
             state.means[j, arm] = mean
@@ -261,7 +262,7 @@ def _prior(state: ChangepointState) -> float:
     """The number of observations that the law of an arm after a change is worth."""
     centre = state.scale[CENTRE]
     real = state.clock[REAL] == 1
-    return state.scale[VARIANCE] / state.scale[SPREAD] if real else 1.0 / min(centre, 1.0 - centre)
+    return float(state.scale[VARIANCE] / state.scale[SPREAD] if real else 1.0 / min(centre, 1.0 - centre))
 
 
 @inlined
@@ -451,6 +452,7 @@ def forget(state: ChangepointState, arm: int) -> None:
         state.kinds[:] = 0
         state.kept[:] = 1.0
         state.evidence[:] = 0.0
+        state.single.evidence[:] = 0.0
         state.starts[:] = 0
         state.last[:] = 0
         state.previous[:] = 0.0

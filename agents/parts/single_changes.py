@@ -66,6 +66,7 @@ def likelihood(x: float, mean: float, square: float, variance: float) -> float:
 def start(state: SingleChanges, arm: int, pulls: float, total: float, variance: float) -> None:
     """Leave of an arm one hypothesis, of no change yet, with these observations."""
     state.held[arm] = 1
+    state.seen[arm] = 0.0
     state.seen[arm, 0, PULLS], state.seen[arm, 0, SUMS] = pulls, total
     state.weights[arm] = 0.0
     for q in range(state.rates.size):
@@ -148,7 +149,7 @@ def weigh(state: SingleChanges, arm: int, x: float, pulls: float, total: float, 
 @inlined
 def _bear(state: SingleChanges, arm: int) -> int:
     """Return the place of a new hypothesis, of a change since the arm was seen; it may be that of the lightest."""
-    weights, place = state.weights, state.held[arm]
+    weights, place = state.weights, int(state.held[arm])
     full = place == weights.shape[1]
     if full:
         least = math.inf

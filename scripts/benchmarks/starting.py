@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from benchmarks._common import Outcome
+from benchmarks._families import ASIDE, SEEN, T
 from benchmarks.choosing import JUDGING, best_of, finals_of, relative_loss
-from benchmarks.families import ASIDE, SEEN, T
 
 import ns_mab_gym as nsb
 from ns_mab_gym.agents.changepoint_ucb import ChangepointUCB

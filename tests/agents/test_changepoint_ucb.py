@@ -476,7 +476,7 @@ def test_weights_do_not_underflow_where_changes_are_frequent() -> None:
     agent, rng = agents.ChangepointUCB(2, hypotheses=8), np.random.default_rng(6)
     for t in range(15_000):
         agent.observe(t % 2, float(rng.random() < (0.05, 0.95)[t // 20 % 2]))
-    assert agent.hazard() > 0.02
+    assert agent.hazard() > 0.01  # 0.05 in truth
     assert agent.state.weights.sum() > 0.01
 
 
