@@ -79,7 +79,7 @@ def test_ranks_equal_scipys():
 
 def test_the_probability_of_improvement_counts_ties_half():
     agent, reference = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 2.0, 5.0])
-    assert statistics.improved(agent, reference).mean() == (1 + 0.5 + 0 + 1) / 4
+    assert statistics.improved(agent, reference).tolist() == [1, 0.5, 0, 1]
 
 
 def test_a_paired_difference_is_sharper_than_its_parts():
@@ -238,6 +238,11 @@ def test_breakpoints_that_always_end_alike_are_worth_as_many_trials_as_runs():
     exact = stats.binomtest(3, 10).proportion_ci(0.95, "exact")
     together = share_of(np.repeat([4.0, 0.0], [3, 7]), np.full(10, 4.0))
     assert together == pytest.approx((0.3, exact.low, exact.high))
+
+
+def test_one_run_counts_as_one_trial_however_many_breakpoints_it_has():
+    low, high = stats.beta.ppf(0.025, 0.25, 1.75), stats.beta.ppf(0.975, 1.25, 0.75)
+    assert share_of(np.array([1.0]), np.array([4.0])) == pytest.approx((0.25, low, high))
 
 
 def test_runs_with_many_breakpoints_count_as_kish_says():
