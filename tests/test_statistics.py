@@ -24,8 +24,9 @@ def test_mean_sd_and_interval_agree_with_scipy():
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.15 * ours.se)
 
 
-def test_one_run_has_no_spread():
+def test_one_run_has_no_spread_and_two_have_one():
     assert statistics.estimate(np.array([3.0])) == statistics.Estimate(3.0, 0.0, 0.0, 3.0, 3.0)
+    assert statistics.estimate(np.array([3.0, 5.0])).se == pytest.approx(1.0)
 
 
 def studentised_interval(samples, tail):
