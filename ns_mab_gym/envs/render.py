@@ -23,7 +23,6 @@ from ..means import Floats, Ints
 Colour = tuple[int, int, int]
 
 NO_PILLOW = "pictures and windows need Pillow: pip install 'ns-mab-gym[render]'"
-NO_PYGAME = "a window needs pygame: pip install 'ns-mab-gym[render]'"
 
 WIDTH, HEIGHT = 960, 640  # even, because video codecs require it
 LEFT, RIGHT = 72, 740  # of every panel; numbers stand to the left, arms to the right
@@ -39,20 +38,9 @@ PALETTE: tuple[Colour, ...] = (
 )  # fmt: skip
 
 
-class RenderModes(list[str]):
-    """Render modes, among which Gymnasium looks for "human" before it shows pictures in a window of its own."""
-
-    def __contains__(self, mode: object) -> bool:
-        """Whether it is one of them; an error that says what to do if it is a window for which pygame is missing."""
-        there = super().__contains__(mode)
-        if mode == "human" and not there and "rgb_array" in self and find_spec("pygame") is None:
-            raise DependencyNotInstalled(NO_PYGAME)
-        return there
-
-
 def render_modes() -> list[str]:
     """The render modes that this installation has: pictures need Pillow."""
-    return RenderModes(["ansi", "rgb_array"] if find_spec("PIL") else ["ansi"])
+    return ["ansi", "rgb_array"] if find_spec("PIL") else ["ansi"]
 
 
 def check_mode(mode: str) -> None:

@@ -275,20 +275,23 @@ def answers() -> Outcome:
     Each is asked for in a new process, the first one with an empty folder for compiled code.
     """
     plan = [(name, seconds) for seconds, calls in CALLS.items() for name in (list(asked_worlds()) * calls)[:calls]]
-    late, wrong, slowest = 0, 0, 0.0
+    late, wrong, slowest, loads = 0, 0, 0.0, []
     with tempfile.TemporaryDirectory() as folder:
         os.environ["NUMBA_CACHE_DIR"] = folder
         for seed, (name, seconds) in enumerate(plan):
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
                 asked = pool.submit(ask, name, seconds, seed).result()
+            loads.append(os.getloadavg()[0])
             late += asked.took > LATE * asked.said
             wrong += bool(asked.wrong)
             slowest = max(slowest, asked.took / asked.said)
             print(f"answers: {name}, {seconds:g} s: {asked.took:.1f} s, {asked.said:.0f} s said beforehand", end="")
             print("; " + "; ".join(asked.wrong or ["no contradiction"]), flush=True)
             print("    " + asked.answer.replace("\n", "\n    "), flush=True)
-    figures = {"calls": len(plan), "wrong": wrong, "late": late, "longest": slowest}
+    load = statistics.mean(loads)  # how many processes wanted a core, those of the calls among them
+    figures = {"calls": len(plan), "wrong": wrong, "late": late, "longest": slowest, "load": load}
     print(
-        f"answers: {wrong} of {len(plan)} contradict themselves, {late} are late; the longest took {slowest:.2f} times"
+        f"answers: {wrong} of {len(plan)} contradict themselves, {late} are late; the longest took {slowest:.2f} times "
+        f"what was said; load {load:.1f}"
     )
     return Outcome(not wrong and not late, figures)

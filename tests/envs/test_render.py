@@ -141,15 +141,6 @@ def test_without_pillow_there_are_no_pictures_and_gymnasiums_check_passes():
     assert done.stdout.splitlines() == 2 * ["pictures and windows need Pillow: pip install 'ns-mab-gym[render]'"]
 
 
-def test_a_window_without_pygame_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    said = r"^a window needs pygame: pip install 'ns-mab-gym\[render\]'$"
-    with pytest.raises(gym.error.DependencyNotInstalled, match=said):
-        gym.make("NSBandit-Abrupt-v0", render_mode="human")
-    with pytest.raises(gym.error.DependencyNotInstalled, match=said):
-        gym.wrappers.HumanRendering(NSBanditEnv(render_mode="rgb_array"))
-
-
 def test_render_without_a_mode_or_before_reset_says_what_to_do():
     with pytest.warns(UserWarning, match='render_mode="ansi"'):
         assert NSBanditEnv(horizon=5).render() is None
