@@ -149,7 +149,8 @@ def weigh(state: SingleChanges, arm: int, x: float, pulls: float, total: float, 
 @inlined
 def _bear(state: SingleChanges, arm: int) -> int:
     """Return the place of a new hypothesis, of a change since the arm was seen; it may be that of the lightest."""
-    weights, place = state.weights, int(state.held[arm])
+    weights = state.weights
+    place: int = state.held[arm]
     full = place == weights.shape[1]
     if full:
         least = math.inf
