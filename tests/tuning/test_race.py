@@ -247,6 +247,17 @@ def test_a_budget_in_runs_is_kept_and_the_worse_half_leaves_first():
         assert race.leader.kwargs["i"] == 4
 
 
+@pytest.mark.parametrize(("runs", "wanted"), [(32 * 8, 4), (32 * 4, 2), (32 * 3, 2)])
+def test_the_first_look_has_half_of_the_money_and_two_runs_at_least(runs, wanted):
+    """Later looks share the rest among the halvings that are left: of 32 candidates, five."""
+    race = Race(MadeUp([100.0] * 32, 1), Budget(runs=runs))
+    race.enter(candidates(32))
+    movers, target, limited = race._next_block(0, 1)
+    assert (len(movers), target, limited) == (32, wanted, True)
+    race.looks = 1
+    assert race._next_block(0, 1)[1] == runs // 5 // 32
+
+
 def test_a_budget_in_seconds_is_kept():
     clock = Clock()
     evaluator = MadeUp([100.0 + i / 10 for i in range(12)], 8, clock=clock, seconds=0.25)
