@@ -225,6 +225,12 @@ def test_what_cannot_be_scored(runs, means, message):
         scorecard(runs, means)
 
 
+@pytest.mark.parametrize(("horizon", "most"), [(100, 10), (500, 10), (5_000, 100), (5_049, 100), (5_050, 101)])
+def test_one_breakpoint_in_fifty_rounds_or_ten_can_be_scored(horizon, most):
+    for count, wanted in ((most, True), (most + 1, False)):
+        assert Changes(horizon, np.arange(2, 2 + count), np.ones((count, 2), bool)).scorable is wanted
+
+
 def test_what_is_no_result_of_simulate_is_refused():
     with pytest.raises(TypeError, match=r"runs are what ns_mab_gym\.simulate returns, got .*Scorecard"):
         scorecard(scorecard(runs_of([]), MEANS), MEANS)

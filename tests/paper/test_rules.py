@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from ns_mab_gym.claims.judging import Pair, equal, less
+from ns_mab_gym.claims.judging import Pair, equal, less, number
 
 
 @pytest.mark.parametrize("sentences", [1, 12])
@@ -119,3 +119,9 @@ def test_equal_looks_at_both_sides(share, answer):
     noise = np.random.default_rng(9).normal(0, 1, 40)
     pair = Pair("a", "b", np.full(40, left), right + noise - noise.mean())  # so that the mean is exactly there
     assert equal([pair], margin=0.1)[0].answer is answer
+
+
+def test_numbers_have_as_many_places_as_they_need():
+    said = {9.54: "9.54", 10.4: "10", -1234.5: "-1,234", 0.01234: "0.0123"}
+    assert {value: number(value) for value in said} == said
+    assert number(3.0, "+") == "+3"

@@ -258,6 +258,15 @@ def test_the_first_look_has_half_of_the_money_and_two_runs_at_least(runs, wanted
     assert race._next_block(0, 1)[1] == runs // 5 // 32
 
 
+def test_half_leave_where_the_money_does_not_suffice():
+    """Of 32 with two runs each 16 remain, who have money for one run more, and of these 8."""
+    evaluator = MadeUp([100.0 + 10 * i for i in range(32)], 2, own=0.1)
+    raced(evaluator, Budget(runs=32 * 4), 32, tolerance=0.0)
+    runs = np.bincount([each.kwargs["i"] for each, _ in evaluator.played])
+    assert runs[8:].tolist() == [3] * 8 + [2] * 16
+    assert runs[:8].min() > 3
+
+
 def test_a_budget_in_seconds_is_kept():
     clock = Clock()
     evaluator = MadeUp([100.0 + i / 10 for i in range(12)], 8, clock=clock, seconds=0.25)
