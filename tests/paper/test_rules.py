@@ -40,6 +40,11 @@ def test_what_is_clearly_true_does_not_make_the_others_harder_to_refute():
     assert together[0].shared == equal([doubtful], 0.5)[0].shared
 
 
+@pytest.mark.parametrize(("runs", "wanted"), [(9, None), (10, True)])
+def test_fewer_than_ten_runs_decide_nothing(runs, wanted):
+    assert less([Pair("a", "b", np.zeros(runs), 9 + np.linspace(-1, 1, runs))])[0].answer is wanted
+
+
 LEVEL_MISSED = 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)  # of 200 trials, three standard errors above 5 %
 
 
