@@ -112,7 +112,7 @@ class Trial:
         def with_runs(runs: int) -> dict[str, Evidence]:
             """The evidence with this number of runs of every agent that has as many."""
             labels = {
-                world: [label for label in each.curves if lengths.get((world, label), 0) >= runs]
+                world: [label for label in each.curves if lengths[world, label] >= runs]
                 for world, each in evidence.items()
             }
 

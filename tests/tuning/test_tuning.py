@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from foreign_bandit import Lottery
 
 import ns_mab_gym as nsb
 from ns_mab_gym.cli import entry
@@ -189,6 +190,15 @@ def test_one_slow_timing_makes_no_agent_slow(monkeypatch):
     assert evaluator.seconds(candidate) == pytest.approx(0.05, abs=0.02)  # two threads, and what else a run takes
     evaluator._took["ts"] = [0.4, 0.4, 100.0, 0.4]
     assert evaluator.seconds(candidate) == 0.2
+
+
+def test_a_world_of_others_is_timed_once(monkeypatch):
+    """Its runs cannot be shortened, and nothing of it is to be compiled."""
+    played = []
+    monkeypatch.setattr(race, "simulate", lambda *_, **__: played.append(1) or SimpleNamespace(seconds=0.1))
+    evaluator = WorldEvaluator(Lottery(), n_jobs=1)
+    evaluator.warm_up([Candidate.of("ts", {})], Budget(5.0))
+    assert len(played) == 1
 
 
 def test_prices_of_short_runs_are_corrected_by_what_whole_runs_took():
