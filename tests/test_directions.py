@@ -64,6 +64,7 @@ DIRECTIONS: dict[str, set[str]] = {
         "studies",
     },
     "tuning": {"agents.core", "envs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds"},
+    "logs": {"means"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",

@@ -1,0 +1,1 @@
+"""Agents in service: decisions and rewards that outlive every crash, in a database file."""

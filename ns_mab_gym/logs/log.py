@@ -1,0 +1,71 @@
+"""A log of decisions, read from files, frames and tables of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..means import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Decisions in the order of their times, N rows.
+
+    A row is one decision, or with ``trials`` several of one arm at one time.
+
+    Attributes:
+        times: (N,) when each was made, in seconds, ascending; since 1970 (UTC) if the log holds dates.
+        arms: (N,) the arm of each, from 0 to K − 1.
+        rewards: (N,) its reward; of several decisions, their mean.
+        names: the K names of the arms.
+        trials: (N,) how many decisions a row stands for; None if each is one.
+        propensities: (N,) the probability with which the arm was chosen; None if the log does not say.
+        delays: (N,) seconds from the decision to its reward; None if the log does not say.
+        dated: whether times are dates; plain numbers otherwise.
+        notes: what was guessed when the log was read, as sentences.
+    """
+
+    times: Floats
+    arms: Ints
+    rewards: Floats
+    names: tuple[str, ...]
+    trials: Ints | None = None
+    propensities: Floats | None = None
+    delays: Floats | None = None
+    dated: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_arms(self) -> int:
+        """K, the number of arms."""
+        return len(self.names)
+
+    @property
+    def counts(self) -> Ints:
+        """(N,) decisions of each row."""
+        return np.ones(len(self.times), np.int64) if self.trials is None else self.trials
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions the log holds."""
+        return int(self.counts.sum())
+
+    @property
+    def span(self) -> float:
+        """Seconds from the first decision to the last."""
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def rate(self) -> float:
+        """Decisions a second, on average."""
+        return self.decisions / self.span
+
+    @property
+    def binary(self) -> bool:
+        """Whether the reward of every decision is 0 or 1; of several, if their sum is a whole number within range."""
+        sums = self.rewards * self.counts
+        whole: npt.NDArray[np.bool_] = np.isclose(sums, np.round(sums), rtol=0, atol=1e-6)
+        return bool(np.all(whole & (self.rewards >= 0) & (self.rewards <= 1)))
