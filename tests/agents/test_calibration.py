@@ -24,6 +24,7 @@ from ns_mab_gym import agents
 from ns_mab_gym.agents.changepoint_ucb import ChangepointState
 from ns_mab_gym.agents.core.kernel import act, observe
 from ns_mab_gym.agents.kalman import KalmanState
+from ns_mab_gym.agents.parts import single_changes
 
 FloatArray = npt.NDArray[np.float64]
 ARMS, ROUNDS, WORLDS, DRAWS = 3, 13, 4_000, 19  # 20 ranks, each expected 200 times
@@ -67,6 +68,18 @@ def switching(hazards: list[float], together: bool) -> Callable[[np.random.Gener
     return means
 
 
+def changing(rates: tuple[float, ...]) -> Callable[[np.random.Generator], FloatArray]:
+    """Uniform means, each drawn anew before a round with a rate of its own, which is one of these."""
+
+    def means(rng: np.random.Generator) -> FloatArray:
+        own, drawn = rng.choice(rates, ARMS), rng.random((ROUNDS + 1, ARMS))
+        for t in range(1, ROUNDS + 1):
+            drawn[t] = np.where(rng.random(ARMS) < own, drawn[t], drawn[t - 1])
+        return drawn
+
+    return means
+
+
 def halved(depth: int, a: float) -> Callable[[np.random.Generator], FloatArray]:
     """Beta(a, a) means of each segment of 2^depth rounds, which are one segment or two halves, and so on, by coins."""
 
@@ -94,6 +107,7 @@ def walk(phi: float, mean: float, drift: float, start: float) -> Callable[[np.ra
 AR = {"phi": 0.9, "mean": 0.2, "drift": 0.3}
 WALK = {"drift": 0.4, "noise": 1.5, "prior": 2.0, "mean": -1.0}
 HAZARDS = np.geomspace(1e-4, 0.1, 8).tolist()
+FREQUENT = (0.01, 0.05, 0.2, 0.5)  # rates of single changes that 13 rounds can show
 MODELS = [
     Model("ts", {}, still(1, 1), "33f40bc0df10ca7e7b4050aef3c815e0dcb21d3b2606dfc8375acdec61a62297"),
     Model(
@@ -119,6 +133,12 @@ MODELS = [
         {"prior": 0.5, "drift": 0.0, "single": 0.0},
         switching(HAZARDS, together=True),
         "609997a6e0fe55f20fed88908c69b8b6e4a0e326dc277563c08ed4969ac1f795",
+    ),
+    Model(
+        "changepoint-ucb",
+        {"prior": 0.5, "drift": 0.0, "single": 1.0},
+        changing(FREQUENT),
+        "4dc52a1945ab54a7c95dd16af8883606a91eb8ddeffe50e40a91736c22e6cda8",
     ),
     Model(
         "active-ptw", {"depth": 4}, halved(4, 0.5), "58f3b5fbe101161047492caeded0bb0ffceed222d2fdd85f8e728cead6469e84"
@@ -164,11 +184,19 @@ class Recorder:
 def posterior_draws(agent: agents.Agent, arm: int, seed: int) -> FloatArray:
     """Draws from an agent's belief about the mean of an arm in the coming round.
 
-    Of Kalman's filter, from its normal law; of change-point UCB, from the Beta law of a hypothesis drawn by its weight;
-    of all others, what the agent's own rule draws for the arm when no other can be played.
+    Of Kalman's filter, from its normal law; of change-point UCB, from the Beta law of a hypothesis drawn by its weight,
+    where each arm changes by itself of one for a rate drawn by its weight; of all others, what the agent's own rule
+    draws for the arm when no other can be played.
     """
     if isinstance(agent.state, ChangepointState):
         rng, state = np.random.default_rng(seed), agent.state
+        if state.odds_single == 1.0:
+            own = state.single
+            rates = rng.choice(own.rates.size, DRAWS, p=own.shares[arm])
+            unchanged = rng.random(DRAWS) < own.kept[rates, arm]
+            places = np.array([rng.choice(own.held[arm], p=own.weights[arm, : own.held[arm], q]) for q in rates])
+            pulls, sums = np.where(unchanged, own.seen[arm, places].T, [[2.0], [1.0]])
+            return rng.beta(sums, pulls - sums)
         drawn = rng.choice(state.totals.size, DRAWS, p=state.totals)
         pulls, sums = (state.seen[:, arm] - state.before[drawn, :, arm]).T
         return rng.beta(sums, pulls - sums)
@@ -206,6 +234,11 @@ def ranks(model: Model, means: FloatArray, luck: FloatArray) -> npt.NDArray[np.i
     return found
 
 
+@pytest.fixture(autouse=True)
+def _frequent_changes(monkeypatch):
+    monkeypatch.setattr(single_changes, "RATES", FREQUENT)
+
+
 @each_model
 def test_all_ranks_are_equally_likely(model):
     means, luck = drawn(model)
@@ -215,18 +248,19 @@ def test_all_ranks_are_equally_likely(model):
 
 
 WRONG = [
-    ("ts", still(2, 2)),
-    ("switching-ts", switching([0.3], together=True)),
-    ("changepoint-ucb", switching([0.5], together=True)),
-    ("active-ptw", halved(4, 1.0)),
-    ("predictive-sampling", walk(0.9, 0.2, 0.6, 0.6 / math.sqrt(0.19))),
-    ("kalman-ts", walk(1.0, -1.0, 0.1, 2.0)),
+    ("ts", {}, still(2, 2)),
+    ("switching-ts", {"hazard": 0.1}, switching([0.3], together=True)),
+    ("changepoint-ucb", {"single": 0.0}, switching([0.5], together=True)),
+    ("changepoint-ucb", {"single": 1.0}, changing((0.9,))),
+    ("active-ptw", {}, halved(4, 1.0)),
+    ("predictive-sampling", {}, walk(0.9, 0.2, 0.6, 0.6 / math.sqrt(0.19))),
+    ("kalman-ts", {}, walk(1.0, -1.0, 0.1, 2.0)),
 ]
 
 
-@pytest.mark.parametrize(("agent", "means"), WRONG, ids=[agent for agent, _ in WRONG])
-def test_worlds_of_another_prior_are_noticed(agent, means):
+@pytest.mark.parametrize(("agent", "parameters", "means"), WRONG, ids=[f"{each[0]}, {each[1]}" for each in WRONG])
+def test_worlds_of_another_prior_are_noticed(agent, parameters, means):
     """Beta(2, 2) for uniform means, larger hazards, uniform means, twice and a quarter of the drift."""
-    model = next(each for each in MODELS if each.agent == agent)
+    model = next(each for each in MODELS if each.agent == agent and parameters.items() <= each.parameters.items())
     wrong = Model(agent, model.parameters, means, "", model.noise)
     assert stats.chisquare(ranks(wrong, *drawn(wrong))).pvalue < LEVEL
