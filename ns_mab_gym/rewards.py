@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -162,6 +163,57 @@ class Beta(Law):
         from .quantile import beta_quantile  # imported here, because the other laws do not need numba
 
         return float(beta_quantile(luck, self.concentration * mu, self.concentration * (1 - mu)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Empirical(Law):
+    """Rewards that were seen, moved to each mean: multiplied if none of them is negative, else shifted.
+
+    So revenues that are mostly 0 stay so: an arm of twice the mean pays twice as much, as often.
+
+    >>> law = Empirical(values=(0.0, 0.0, 0.0, 8.0))
+    >>> [law.reward(3.0, luck) for luck in (0.1, 0.74, 0.75)]
+    [0.0, 0.0, 12.0]
+
+    Attributes:
+        values: the rewards, two or more, not all of them equal.
+    """
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check and sort the values."""
+        super().__post_init__()
+        values = np.sort(np.asarray(self.values, dtype=np.float64).ravel())
+        if len(values) < 2 or not np.isfinite(values).all() or values[0] == values[-1]:
+            raise ValueError(f"values must be two or more finite rewards, not all of them equal, got {self.values!r:.60}")
+        object.__setattr__(self, "values", tuple(values.tolist()))
+
+    @property
+    def scaled(self) -> bool:
+        """Whether rewards are multiplied."""
+        return self.values[0] >= 0
+
+    @property
+    def support(self) -> tuple[float, float]:  # type: ignore[override]
+        """[0, ∞) if rewards are multiplied, else all numbers."""
+        return (0.0 if self.scaled else -math.inf, math.inf)
+
+    @cached_property
+    def shape(self) -> Floats:
+        """The sorted values with mean 1, or if they are shifted with mean 0."""
+        values = np.array(self.values)
+        return np.asarray(values / values.mean() if self.scaled else values - values.mean())
+
+    @property
+    def subgaussian(self) -> float:
+        """λ is the standard deviation of the values: a measure of their scatter, no bound on their tails."""
+        return float(np.std(self.values))
+
+    def reward(self, mu: float, luck: float) -> float:
+        """The quantile at the uniform luck."""
+        value = self.shape.item(int(luck * len(self.values)))
+        return mu * value if self.scaled else mu + value
 
 
 LAWS: Registry[Law] = Registry("reward law", "rewards", "ns_mab_gym.laws", ("reward", "check_means", "parameters"))

@@ -38,7 +38,7 @@ DIRECTIONS: dict[str, set[str]] = {
     "parallel": {"agents.core", "files", "sources"},
     "play": {
         "agents.core", "agents.parts", "compilation", "envs", "means", "parallel", "quantile", "rewards", "runs",
-        "sources", "specs", "worlds",
+        "sources", "specs", "worlds", "wrappers",
     },
     "theory": {"agents.core", "means", "specs"},
     "statistics": {"means"},

@@ -23,7 +23,7 @@ from ..agents.parts.alarms import alarms_of, log_in
 from ..compilation import compiled
 from ..means import Floats, Ints
 from ..quantile import beta_quantile
-from ..rewards import Bernoulli, Beta, Gaussian, Law
+from ..rewards import Bernoulli, Beta, Empirical, Gaussian, Law
 from ..runs import seed_pair
 from ..sources import modules_behind
 from ..specs import check_plays
@@ -34,7 +34,7 @@ FEEDBACK = (
     ("masks_arms", "handles_mask", "arms that cannot be played"),
 )
 PAIR = "or give a pair, the environment's seed and the agent's"
-BERNOULLI, GAUSSIAN, BETA = range(3)
+BERNOULLI, GAUSSIAN, BETA, SHIFTED, SCALED = range(5)  # the last two are empirical
 # A constant of each compiled loop, which drops what it does not need:
 QUANTILES = True  # whether rewards are drawn through the quantiles of Beta laws, which take a second to compile
 
@@ -160,35 +160,40 @@ def first_action(env: gym.Env[Any, Any]) -> int:
     return int(env.action_space.start)
 
 
-def law_code(law: Law) -> tuple[int, float] | None:
-    """Return the number and the parameter of a reward law in the compiled loop; None for any other law."""
+def law_code(law: Law) -> tuple[int, Floats] | None:
+    """Return the number and the parameters of a reward law in the compiled loop; None for any other law."""
     if type(law) is Bernoulli:
-        return BERNOULLI, 0.0
+        return BERNOULLI, np.zeros(1)
     if type(law) is Gaussian:
-        return GAUSSIAN, float(law.scale)
+        return GAUSSIAN, np.array([law.scale], np.float64)
     if type(law) is Beta:
-        return BETA, float(law.concentration)
+        return BETA, np.array([law.concentration], np.float64)
+    if type(law) is Empirical:
+        return SCALED if law.scaled else SHIFTED, law.shape.copy()
     return None
 
 
 @inlined
-def draw(law: int, parameter: float, mu: float, rng: np.random.Generator) -> float:
-    """A Bernoulli or Gaussian reward with mean ``mu``, the number that :meth:`ns_mab_gym.rewards.Law.draw` returns."""
+def draw(law: int, parameters: Floats, mu: float, rng: np.random.Generator) -> float:
+    """A reward with mean ``mu``, the number that :meth:`ns_mab_gym.rewards.Law.draw` returns; of any law but Beta."""
     if law == BERNOULLI:
         return 1.0 if rng.random() < mu else 0.0
-    return mu + parameter * rng.standard_normal()
+    if law == GAUSSIAN:
+        return mu + parameters[0] * rng.standard_normal()
+    value = parameters[int(rng.random() * parameters.size)]
+    return mu * value if law == SCALED else mu + value
 
 
 @inlined
-def draw_beta(parameter: float, mu: float, rng: np.random.Generator) -> float:
+def draw_beta(parameters: Floats, mu: float, rng: np.random.Generator) -> float:
     """A Beta reward with mean ``mu``, likewise."""
-    return beta_quantile(rng.random(), parameter * mu, parameter * (1.0 - mu))
+    return beta_quantile(rng.random(), parameters[0] * mu, parameters[0] * (1.0 - mu))
 
 
 def _play(
     state: Any,
     law: int,
-    parameter: float,
+    parameters: npt.NDArray[np.float64],
     binarize: bool,
     means: npt.NDArray[np.float64],  # (T, K)
     best: npt.NDArray[np.float64],  # (T,) the largest mean of each round
@@ -199,17 +204,20 @@ def _play(
     regret: npt.NDArray[np.float64],  # (C,) out
     pulls: npt.NDArray[np.int64],  # (K,) out
     suboptimal: npt.NDArray[np.int64],  # (K,) out
-    arms: npt.NDArray[np.int64],  # (T,) out, or empty
-    rewards: npt.NDArray[np.float64],  # (T,) out, or empty
+    arms: npt.NDArray[np.int64],  # (T,) out, or empty; not empty if rewards are late
+    rewards: npt.NDArray[np.float64],  # (T,) out, likewise
+    order: npt.NDArray[np.int64],  # (T,) the rounds in the order in which their rewards arrive; empty if none is late
+    known: npt.NDArray[np.int64],  # (T,) how many rewards have arrived after each round, or empty
+    alarms: npt.NDArray[np.int64],  # the rows of the agent's log of alarms, whose rounds are set to those of the game
 ) -> tuple[int, float]:
-    """Act, draw a reward and observe it in every round of the means; results go into the arrays marked as out.
+    """Act, draw a reward and observe what arrives in every round; results go into the arrays marked as out.
 
     Returns (T, 0) at the end; (t, choice) if the choice after t rounds is no arm; and (−1 − t, 0) if it is None, which
     numba lets a rule return in some rounds only.
     """
     horizon, n_arms = means.shape
     total = 0.0
-    noted = 0
+    noted, observed, sounded = 0, 0, 0
     for t in range(horizon):
         chosen: Any = act(state, mask, rng)
         if chosen is None:
@@ -219,15 +227,25 @@ def _play(
         arm = int(chosen)
         mu = means[t, arm]
         if QUANTILES:  # noqa: SIM108 - numba drops the branch of a statement, but not that of an expression
-            reward = draw_beta(parameter, mu, luck)
+            reward = draw_beta(parameters, mu, luck)
         else:
-            reward = draw(law, parameter, mu, luck)
+            reward = draw(law, parameters, mu, luck)
         if arms.size > 0:
             arms[t] = arm
             rewards[t] = reward
-        if binarize:
-            reward = 1.0 if rng.random() < reward else 0.0
-        observe(state, arm, reward)
+        due = known[t] if order.size > 0 else t + 1
+        while observed < due:
+            paid, value = arm, reward
+            if order.size > 0:
+                paid, value = arms[order[observed]], rewards[order[observed]]
+            if binarize:
+                value = 1.0 if rng.random() < value else 0.0
+            observe(state, paid, value)
+            observed += 1
+        while sounded < alarms[0, 0]:
+            sounded += 1
+            if sounded < alarms.shape[0]:
+                alarms[sounded, 0] = t + 1
         total += best[t] - mu
         pulls[arm] += 1
         if mu < best[t]:

@@ -47,7 +47,7 @@ from ..agents.core.kernel import states_in
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import Agent, arrays_of, fixed_field, with_arrays
 from ..agents.core.registry import check_parameters, current_folder_importable, kind, make
-from ..agents.parts.alarms import alarms_in
+from ..agents.parts.alarms import alarms_in, log_in
 from ..compilation import is_compiled
 from ..envs.bandit import CHANGING, NSBanditEnv, drawn_means, streams
 from ..means import Floats, Ints, knowledge
@@ -55,6 +55,7 @@ from ..rewards import Law
 from ..runs import POINTS, Runs, seed_pair
 from ..specs import as_agent, as_env
 from ..worlds.world import World
+from ..wrappers.feedback import DelayedRewards
 from . import loop
 from .progress import ProgressOption, counting
 
@@ -95,7 +96,8 @@ def simulate(
     instances and the same luck, and 50 runs are the first half of 100. An agent given by name is tuned by its own
     paper's formula from the true facts about the world (about each instance, if the world is random).
 
-    An agent without a compiled form, or a wrapped environment, is played in the generic loop, with a warning; in
+    An agent without a compiled form, or an environment that is wrapped in more than
+    :class:`ns_mab_gym.wrappers.DelayedRewards`, is played in the generic loop, with a warning; in
     several processes if that saves more than three seconds. The runs are the same to the last bit, but what the agent's
     code leaves behind elsewhere (a global list, say) stays in those processes: ``n_jobs=1`` plays all runs in this one.
     A model of Stable-Baselines3 plays all runs at once, in this process, as :class:`ns_mab_gym.rl.SB3Agent` describes.
@@ -246,6 +248,14 @@ class Pairing:
         self.best: Floats | None = None  # the largest mean of each round, if the world is fixed
         self.spare: list[Any] = []  # an agent that was made for a check, and has not played yet
         bandit = env.unwrapped
+        layer: Any = env
+        self.late: DelayedRewards | None = None
+        while isinstance(layer, OrderEnforcing | PassiveEnvChecker) or (
+            type(layer) is DelayedRewards and self.late is None
+        ):
+            self.late = layer if isinstance(layer, DelayedRewards) else self.late
+            layer = layer.env
+        self.wrapped = type(layer).__name__ if isinstance(layer, gym.Wrapper) else None  # in more than that
         self.bandit = bandit if isinstance(bandit, NSBanditEnv) else None
         if self.to_be_made:
             check_parameters(f"agent {agent!r}", self.kind, agent_kwargs)
@@ -279,11 +289,8 @@ class Pairing:
         """Return the reason why the compiled loop cannot play this pairing; None if it can."""
         if self.bandit is None or type(self.bandit) is not NSBanditEnv:
             return f"{self.env} is not one of the suite's own environments"
-        layer = self.env
-        while isinstance(layer, OrderEnforcing | PassiveEnvChecker):  # which ``gym.make`` adds by itself
-            layer = layer.env
-        if isinstance(layer, gym.Wrapper):
-            return f"the environment is wrapped in {type(layer).__name__}"
+        if self.wrapped:
+            return f"the environment is wrapped in {self.wrapped}"
         if loop.law_code(self.bandit.law) is None:
             return f"the reward law {self.bandit.law!r} has no compiled form"
         return None if self._plays_a_rule else f"{shown(self.agent)} has no compiled form"
@@ -351,12 +358,21 @@ class Pairing:
         mask, nothing = np.ones(means.shape[1], np.bool_), slice(0, 0)
         arms = runs.pulls[0, nothing] if runs.arms is None else runs.arms[run]
         rewards = runs.regret[0, nothing] if runs.rewards is None else runs.rewards[run]
+        order = known_after = np.zeros(0, np.int64)
+        if self.late is not None:
+            arrival = self.late.arrivals(env_seed, len(means))
+            order = np.argsort(arrival, kind="stable")
+            known_after = np.searchsorted(arrival[order], np.arange(1, len(means) + 1), side="right")
+            if runs.arms is None:  # kept until their rewards arrive
+                arms, rewards = np.empty(len(means), np.int64), np.empty(len(means))
+        log = log_in(agent.state)
         play = self._loop(agent)
         began = time.perf_counter()
         try:
             rounds, chosen = play(
                 agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
-                pulls, suboptimal, arms, rewards,
+                pulls, suboptimal, arms, rewards, order, known_after,
+                np.zeros((1, 3), np.int64) if log is None else log.rows,
             )  # fmt: skip
         except (NumbaError, NotImplementedError, AttributeError) as error:  # the last is of numba's own code
             raise _not_compiled(agent, error) from error

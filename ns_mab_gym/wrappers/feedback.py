@@ -13,7 +13,7 @@ from gymnasium.spaces import Box
 from gymnasium.utils import RecordConstructorArgs
 
 from ..agents.core.arguments import choice, fraction, positive_int, shown
-from ..means import Mask
+from ..means import Ints, Mask
 from .observations import Features, bandit_space, extended
 
 
@@ -29,7 +29,7 @@ DELAYS = 0xDE1A
 
 
 class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructorArgs):
-    """Every reward arrives some rounds after its arm was pulled.
+    """Every reward arrives some rounds after its arm was pulled, or at the end of a batch of rounds.
 
     ``info["feedback"]`` lists the rewards that arrive with a step, as (round, arm, reward), oldest round first; it is
     empty after a reset and whenever nothing arrives, and its length varies: recorders that keep infos in arrays of one
@@ -40,17 +40,19 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
     without the wrapper.
 
     The delays have a generator of their own: for a seed, means and luck are those of the undelayed environment, and the
-    delay of a round is the same whatever is played.
+    delay of a round is the same whatever is played. So ``simulate`` plays this wrapper in its compiled loop.
 
     Args:
         env: an NSBandit environment, wrapped or not.
         delay: d ≥ 0, the number of rounds; or (low, high), to draw each from low, …, high uniformly.
+        batch: b ≥ 1: what arrives is held back until the end of its batch of b rounds, after which the player chooses
+            for b rounds from the same rewards; with ``delay=0`` it knows all rewards of the batches before.
     """
 
     delays_rewards: ClassVar[bool] = True  # read by the episode loop before it begins
 
-    def __init__(self, env: gym.Env[Features, Any], delay: int | Sequence[int] = 10) -> None:
-        RecordConstructorArgs.__init__(self, delay=delay)
+    def __init__(self, env: gym.Env[Features, Any], delay: int | Sequence[int] = 10, batch: int = 1) -> None:
+        RecordConstructorArgs.__init__(self, delay=delay, batch=batch)
         gym.Wrapper.__init__(self, env)
         space, self._n_arms = bandit_space(env, env.observation_space, env.action_space)
         pair = delay if isinstance(delay, list | tuple) else (delay, delay)
@@ -60,7 +62,8 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
         self._shortest, self._longest = (positive_int("delay", each, least=0, hint=hint) for each in pair)
         if self._shortest > self._longest:
             raise ValueError(f"delay must be a pair (low, high) with low <= high, got {shown(delay)}; swap them")
-        low, high, most = space.low.copy(), space.high.copy(), self._longest - self._shortest + 1
+        self._batch = positive_int("batch", batch)
+        low, high, most = space.low.copy(), space.high.copy(), self._longest - self._shortest + self._batch
         k = self._n_arms  # where the reward is: the sum of all that can arrive at once, or 0
         low[k], high[k] = min(most * low[k], 0.0), max(most * high[k], 0.0)
         self.observation_space = Box(low, high, dtype=np.float32)
@@ -82,12 +85,18 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
         self._round += 1
         arm = int(observation[: self._n_arms].argmax())
         delay = int(self._rng.integers(self._shortest, self._longest + 1))
-        self._under_way[self._round + delay].append((self._round, arm, float(reward)))
+        arrival = -(-(self._round + delay) // self._batch) * self._batch
+        self._under_way[arrival].append((self._round, arm, float(reward)))
         arrived = self._under_way.pop(self._round, [])
         total = sum((late for _, _, late in arrived), 0.0)
         observation = observation.copy()
         observation[self._n_arms] = total
         return observation, total, terminated, truncated, info | {"feedback": arrived}
+
+    def arrivals(self, seed: int, rounds: int) -> Ints:
+        """The rounds, counted from 1, after which the rewards of so many rounds arrive if ``reset`` is given a seed."""
+        delays = next_generator(self._rng, seed, DELAYS).integers(self._shortest, self._longest + 1, size=rounds)
+        return np.asarray(-(-(np.arange(1, rounds + 1) + delays) // self._batch) * self._batch)
 
 
 MASKS = 0xA7A1
