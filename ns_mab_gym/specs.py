@@ -58,7 +58,7 @@ BLIND = ", blind"  # the end of the label of an agent that is told T, K and the 
 SHOWN = 40  # letters of a value that is shown in a label
 WORLD = (
     "an id such as 'NSBandit-Abrupt-v0', a world or its name, 'piecewise:n_arms=3', 'package.module:Class', a (T, K) "
-    "array of means, the file of one (.csv, .parquet, .npz), an environment, or (one of these, arguments)"
+    "array of means, the file of one (.csv, .parquet, .npz), a log, an environment, or (one of these, arguments)"
 )
 AGENT = (
     "a name such as 'beta-swts', 'beta-swts:window=500', 'package.module:Class', a class, an agent, "
@@ -156,7 +156,12 @@ def names_a_file(given: object) -> bool:
 
 def _is_named(given: Any) -> bool:
     """True for a world in some form other than its means."""
-    return isinstance(given, str | PathLike | World | gym.Env | type) or is_pair(given)
+    return isinstance(given, str | PathLike | World | gym.Env | type) or is_pair(given) or _makes_a_world(given)
+
+
+def _makes_a_world(given: Any) -> bool:
+    """True for a log of decisions, which has a method ``world``; classes and environments have none."""
+    return callable(getattr(type(given), "world", None)) and not isinstance(given, type)
 
 
 def _is_means(given: Any) -> bool:
@@ -176,7 +181,7 @@ def _is_chosen(given: Any) -> bool:
 def _unpacked(given: Any, kwargs: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
     """The name without its parameters, and these: from a text, a pair, or a choice; ``kwargs`` come last."""
     name, settings = unpacked((given.agent, given.parameters) if _is_chosen(given) else given)
-    return name, {**settings, **(kwargs or {})}
+    return name.world() if _makes_a_world(name) else name, {**settings, **(kwargs or {})}
 
 
 # Worlds and agents with parameters and a label.

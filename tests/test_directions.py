@@ -63,8 +63,11 @@ DIRECTIONS: dict[str, set[str]] = {
         "agents.core", "envs", "figures", "files", "parallel", "play", "report", "runs", "specs", "statistics",
         "studies",
     },
-    "tuning": {"agents.core", "envs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds"},
-    "logs": {"means"},
+    "tuning": {
+        "agents.core", "envs", "logs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds",
+        "wrappers",
+    },
+    "logs": {"agents.core", "means", "rewards", "worlds"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",

@@ -92,7 +92,7 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
 
     ## Arguments
     ``world``: a world, its name or what its ``to_dict()`` returned. ``reward``: ``"bernoulli"``, ``"gaussian"``,
-    ``"beta"`` or a law. ``scale``: the standard deviation of Gaussian rewards. ``concentration``: that of Beta
+    ``"beta"`` or a law; if it is left out, that which comes with the world, else Bernoulli. ``scale``: the standard deviation of Gaussian rewards. ``concentration``: that of Beta
     rewards. ``render_mode``: ``"ansi"`` or, with the extra ``render``, ``"rgb_array"``, and ``"human"`` through
     ``gym.make``. Everything else is a parameter of the world, such as
     ``horizon``, ``n_arms`` or ``sigma``::
@@ -112,14 +112,15 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
         self,
         world: World | str | Mapping[str, Any] = "abrupt",
         *,
-        reward: Law | str | Mapping[str, Any] = "bernoulli",
+        reward: Law | str | Mapping[str, Any] | None = None,
         scale: float | None = None,
         concentration: float | None = None,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
         law_parameters = {"scale": scale, "concentration": concentration}
-        self.law = rewards.make(reward, **{k: v for k, v in law_parameters.items() if v is not None})
+        given = {name: value for name, value in law_parameters.items() if value is not None}
+        self.law = rewards.make("bernoulli" if reward is None else reward, **given)
         try:
             self.world = make(world, **parameters)
         except TypeError as error:
@@ -134,6 +135,8 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
             if close[0] in allowed:
                 known_keywords(f"reward law {self.law.name!r}", [unknown], allowed)
             raise
+        if reward is None and self.world.own_law is not None:
+            self.law = rewards.make(self.world.own_law, **given)
         if render_mode is not None:
             check_mode(render_mode)
         self.render_mode = render_mode

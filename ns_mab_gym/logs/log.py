@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from ..means import Floats, Ints
+
+if TYPE_CHECKING:
+    from .world import LogWorld
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,3 +74,27 @@ class Log:
         sums = self.rewards * self.counts
         whole: npt.NDArray[np.bool_] = np.isclose(sums, np.round(sums), rtol=0, atol=1e-6)
         return bool(np.all(whole & (self.rewards >= 0) & (self.rewards <= 1)))
+
+    def in_decisions(self, duration: int | str) -> int:
+        """How many decisions a duration such as "7d" is at the log's rate; for windows, delays and batches.
+
+        Args:
+            duration: a number and s, min, h, d or w; a whole number is decisions already.
+        """
+        from .durations import decisions_of
+
+        return decisions_of("duration", duration, self.rate)
+
+    def world(self, horizon: int | None = None, *, decisions_per_day: float | None = None) -> LogWorld:
+        """Return a random world of the histories that the log leaves plausible, with its reward law.
+
+        ``simulate``, ``compare``, ``tune`` and ``recommend`` play it, and take a log itself in its place.
+
+        Args:
+            horizon: T, the decisions with which the span of the log is played; as many as it holds if not given. With
+                fewer decisions, more moves between one and the next.
+            decisions_per_day: the same as a rate.
+        """
+        from .world import world_of
+
+        return world_of(self, horizon, decisions_per_day)

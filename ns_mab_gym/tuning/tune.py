@@ -14,10 +14,13 @@ from ..agents.core.arguments import choice, positive_int, shown
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.registry import AGENTS, check_parameters, kind, make, unpacked
+from ..specs import as_env
 from ..statistics import Estimated
+from ..logs.world import LogWorld
 from ..theory.text_tables import number, signed
 from ..theory.theorems import BERNOULLI, LEARNERS
 from ..theory.windows import recommend_window
+from .gains import BELIEVED, Gain, gains_of, late, remarks
 from .race import Budget, Candidate, HeldOut, Race, WorldEvaluator
 from .search import (
     ADVISED,
@@ -186,6 +189,8 @@ class Advice(Chosen):
         theory: `beta-swts`, or else `gamma-swgts`, with the window of ``theory.recommend_window``; None if the world is
             random, or there was no time to judge it.
         left_out: agents and parts of grids that were not tried, with the reason.
+        gains: for a log, what the agent earns more than the best fixed arm, and than what the log did.
+        remarks: for a log, what a duration is in decisions.
     """
 
     start: Alternative | None
@@ -193,6 +198,8 @@ class Advice(Chosen):
     windows: dict[str, Alternative]
     theory: Alternative | None
     left_out: list[str]
+    gains: list[Gain]
+    remarks: list[str]
     knowledge: Knowledge = field(repr=False)
 
     def make(self, n_arms: int | None = None, horizon: int | None = None) -> Any:
@@ -200,7 +207,8 @@ class Advice(Chosen):
         return make(self.agent, n_arms, horizon, knowledge=self.knowledge, **self.parameters)
 
     def __str__(self) -> str:
-        lines = [f"play {Candidate.of(self.agent, self.parameters)}: {self._regret}", self.sureness]
+        lines = [f"play {Candidate.of(self.agent, self.parameters)}: {self._regret}"]
+        lines += [*map(str, self.gains), self.sureness]
         shown = {"runner-up": self.runner_up, "the agent to start with": self.start}
         shown |= {f"best window of {name}": each for name, each in self.windows.items()} | {
             "theory's window": self.theory
@@ -216,7 +224,7 @@ class Advice(Chosen):
         endless = self.knowledge.centre is None
         law = f"rewards without bounds, λ = {self.knowledge.scale:g}; " if endless else ""
         lines.append(f"{law}{random_play}{self._cost}{unplayed}")
-        return "\n".join([*lines, *self._warned])
+        return "\n".join([*lines, *self.remarks, *self._warned])
 
 
 def tune(
@@ -290,6 +298,8 @@ def recommend(
     runs: int | None = None,
     agents: Sequence[str] | None = None,
     reward: Any = None,
+    batch: int | str = 1,
+    delay: int | str | Sequence[int] = 0,
     env_kwargs: Mapping[str, Any] | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -306,12 +316,20 @@ def recommend(
     thinned and then the slowest agents left out, and the answer says so. `ns_mab_gym.theory.recommend_window` is the
     answer of theory alone.
 
+    A log stands for the histories that it leaves plausible (:meth:`ns_mab_gym.Log.world`). The answer then also says by
+    how much it is better than the best fixed arm, and than what the log did, and whether that is clear; and the agent
+    to start with is named unless another one has at least 10 % less regret beyond doubt: histories made from a log
+    are trusted no further.
+
     Args:
-        world: a (T, K) array of means, a file of them, or anything else of this suite that ``simulate`` plays.
+        world: a (T, K) array of means, a file of them, a log, or anything else of this suite that ``simulate`` plays.
         seconds: how long to search, compilation not counted; the result depends on the speed of the machine.
         runs: how many runs may be played instead; the result is then the same on every machine.
         agents: names of agents, simpler ones first; those of ``ns_mab_gym.tuning.search.ADVISED`` if not given.
         reward: the reward law; Bernoulli if neither this nor the world says otherwise.
+        batch: after how many decisions the agent is shown their rewards; for a log also a duration, such as "1h".
+        delay: by how many decisions every reward is late, or a pair, see :class:`ns_mab_gym.wrappers.DelayedRewards`;
+            for a log also a duration.
         env_kwargs: other arguments of the environment.
         seed: from which all seeds are derived.
         n_jobs: how many threads; as many as there are cores if not given.
@@ -321,7 +339,8 @@ def recommend(
     seed = positive_int("seed", seed, least=0, most=None)
     budget = Budget(seconds, runs)
     law = {} if reward is None else {"reward": reward}
-    evaluator = WorldEvaluator(world, {**(env_kwargs or {}), **law}, seed=seed, n_jobs=n_jobs)
+    env = late(as_env(world, {**(env_kwargs or {}), **law}), batch, delay)
+    evaluator = WorldEvaluator(env, seed=seed, n_jobs=n_jobs)
     if evaluator.bandit is None or evaluator.horizon is None:
         raise ValueError(
             f"{evaluator.env} does not tell its means; recommend takes means, a file of them, or a world's name"
@@ -365,7 +384,13 @@ def recommend(
 
     chosen = min(held.unbeaten(), key=simplicity)
     apart = _told_apart(held, chosen, f"the simplest of them is {chosen}")
-    if chosen == start and len(held.finals) > 1:
+    played = evaluator.bandit.world
+    if isinstance(played, LogWorld) and start not in (None, chosen) and start in held.finals:
+        regret = held.regret(start).mean
+        if all(held.difference(start, each).low <= BELIEVED * regret for each in held.finals if each != start):
+            apart = f"{chosen} has less regret, but not {BELIEVED:.0%} less beyond doubt: histories made from a log are "
+            apart, chosen = f"{apart}trusted no further, and {start.name} needs no tuning", start
+    elif chosen == start and len(held.finals) > 1:
         apart = f"nothing beats {start.name} beyond doubt: {apart}"
     found = _outcome(race, held, chosen, apart, told)
     beside = {name: _beside(held, each, chosen) for name, each in windows.items()}
@@ -380,6 +405,8 @@ def recommend(
         windows={name: each for name, each in beside.items() if each is not None},
         theory=_beside(held, theory, chosen),
         left_out=left_out + too_slow,
+        gains=gains_of(evaluator, held.finals[chosen]) if isinstance(played, LogWorld) else [],
+        remarks=remarks(evaluator.env, [found.parameters, *(each.parameters for each in found.judged)]),
         knowledge=known if evaluator.random else evaluator.knowledge(),
     )
 

@@ -129,6 +129,11 @@ class World(ABC):
         """σ as stated by the world's author (the paper, for its smooth worlds); None if it is not stated."""
         return None
 
+    @property
+    def own_law(self) -> Any:
+        """The reward law with which it is played if no other is given; None if it comes with none."""
+        return None
+
     def __deepcopy__(self, memo: dict[int, Any]) -> World:
         """The world itself, since it never changes; ``gym.make`` copies its arguments."""
         return self

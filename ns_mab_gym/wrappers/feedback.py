@@ -93,6 +93,12 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
         observation[self._n_arms] = total
         return observation, total, terminated, truncated, info | {"feedback": arrived}
 
+    @property
+    def shown(self) -> str:
+        """When rewards arrive, in words."""
+        delays = f"{self._shortest:,}" if self._shortest == self._longest else f"{self._shortest:,} to {self._longest:,}"
+        return f"{delays} decisions late" + (f", in batches of {self._batch:,}" if self._batch > 1 else "")
+
     def arrivals(self, seed: int, rounds: int) -> Ints:
         """The rounds, counted from 1, after which the rewards of so many rounds arrive if ``reset`` is given a seed."""
         delays = next_generator(self._rng, seed, DELAYS).integers(self._shortest, self._longest + 1, size=rounds)

@@ -1,0 +1,45 @@
+"""Durations as people write them, "2h" or "7d", in seconds and in decisions."""
+
+from __future__ import annotations
+
+import re
+
+from ..agents.core.arguments import positive, positive_int, shown
+
+UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+DURATION = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]+)\s*")
+
+
+def seconds_of(what: str, given: object) -> float:
+    """The seconds of a duration such as "90s", "30min", "2h", "7d" or "1.5w"; a number is seconds already.
+
+    >>> seconds_of("window", "7d"), seconds_of("delay", "90 min"), seconds_of("delay", 5)
+    (604800.0, 5400.0, 5.0)
+    """
+    if not isinstance(given, str):
+        return positive(what, given)
+    found = DURATION.fullmatch(given)
+    if found is None or found[2] not in UNITS:
+        raise ValueError(f"{what} must be a duration such as '90s', '30min', '2h', '7d' or '1w', got {shown(given)}")
+    return positive(what, float(found[1]) * UNITS[found[2]])
+
+
+def decisions_of(what: str, given: object, rate: float, *, least: int = 1) -> int:
+    """The decisions in a duration, at a rate of decisions a second; a whole number is decisions already.
+
+    >>> decisions_of("window", "7d", rate=0.01), decisions_of("window", 500, rate=0.01)
+    (6048, 500)
+    """
+    if isinstance(given, str):
+        return max(least, round(seconds_of(what, given) * rate))
+    return positive_int(what, given, least=least, hint="decisions, or a duration such as '2h'")
+
+
+def in_words(seconds: float) -> str:
+    """A duration in the largest unit that it fills.
+
+    >>> in_words(604_800.0), in_words(5_400.0), in_words(0.5)
+    ('7 d', '1.5 h', '0.5 s')
+    """
+    unit, size = next(((name, UNITS[name]) for name in ("d", "h", "min") if seconds >= UNITS[name]), ("s", 1.0))
+    return f"{seconds / size:.3g} {unit}"
