@@ -77,6 +77,15 @@ def t_quantile(tail: float, freedom: int) -> float:
     return math.inf if freedom < 1 else 0.0 - float(_special().stdtrit(freedom, tail))
 
 
+def chi_square_tail(value: float, freedom: int) -> float:
+    """The probability that a chi-square variable exceeds a value.
+
+    >>> round(chi_square_tail(3.841, 1), 3)
+    0.05
+    """
+    return float(_special().chdtrc(freedom, value))
+
+
 def estimated(samples: Floats, level: float = LEVEL) -> Estimated:
     """The mean of (R,) samples with its t interval."""
     mean, reach = float(samples.mean()), _reach(samples, (1 - level) / 2)

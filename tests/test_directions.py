@@ -67,7 +67,7 @@ DIRECTIONS: dict[str, set[str]] = {
         "agents.core", "envs", "logs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds",
         "wrappers",
     },
-    "logs": {"agents.core", "means", "rewards", "worlds"},
+    "logs": {"agents.core", "means", "play", "rewards", "specs", "statistics", "theory", "worlds"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",

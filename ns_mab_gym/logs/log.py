@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from ..means import Floats, Ints
 
 if TYPE_CHECKING:
+    from .replay import Replay
     from .world import LogWorld
 
 
@@ -98,3 +100,19 @@ class Log:
         from .world import world_of
 
         return world_of(self, horizon, decisions_per_day)
+
+    def replay(self, agents: Any = (), *, policies: Mapping[str, npt.ArrayLike] | None = None, seed: int = 0) -> Replay:
+        """Estimate what agents and fixed policies would have earned, from the log's own rewards.
+
+        Learning agents are replayed by rejection; always playing an arm, and policies, which do not learn, are weighted
+        (:mod:`ns_mab_gym.logs.replay`). A log without propensities must have been collected uniformly at random.
+
+        Args:
+            agents: an agent in any form that ``compare`` takes, or several; agents given by name are told how many
+                decisions they will get, and the law of rewards.
+            policies: of each policy its name, and (K,) or (N, K) probabilities of the arms, in all or in each decision.
+            seed: from which all draws are derived.
+        """
+        from .replay import replay_of
+
+        return replay_of(self, agents, policies or {}, seed)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import UnplayableArmError, playable, positive_int, seed_number, shown
-from ..agents.core.kernel import act, functions_of, inlined, observe
+from ..agents.core.kernel import act, functions_of, inlined, observe, states_in
 from ..agents.core.protocol import Agent, AgentProtocol
 from ..agents.parts.alarms import alarms_of, log_in
 from ..compilation import compiled
@@ -256,6 +256,53 @@ def _play(
     return horizon, 0.0
 
 
+def _replay(
+    state: Any,
+    binarize: bool,
+    arms: npt.NDArray[np.int64],  # (N,) the arms of a log
+    rewards: npt.NDArray[np.float64],  # (N,) their rewards
+    kept: npt.NDArray[np.bool_],  # (N,) which of its decisions may be taken
+    mask: npt.NDArray[np.bool_],  # (K,) of ones
+    rng: np.random.Generator,
+) -> tuple[int, float]:
+    """Act, and observe the next decision of the log with that arm, to the end; how many were taken, and their sum."""
+    taken, total, t = 0, 0.0, 0
+    while True:
+        arm: Any = act(state, mask, rng)
+        while t < arms.size and (arms[t] != arm or not kept[t]):
+            t += 1
+        if t == arms.size:
+            return taken, total
+        reward = rewards[t]
+        total += reward
+        taken += 1
+        t += 1
+        if binarize:
+            reward = 1.0 if rng.random() < reward else 0.0
+        observe(state, int(arm), reward)
+
+
+def replayed(agent: AgentProtocol, arms: Ints, rewards: Floats, kept: npt.NDArray[np.bool_]) -> tuple[int, float]:
+    """Let an agent, reset before, choose from a log: how many decisions it took, and the sum of their rewards.
+
+    Each of its choices waits for the next decision of the log with that arm which may be taken.
+    """
+    if isinstance(agent, Agent) and type(agent).act is Agent.act and type(agent).observe is Agent.observe:
+        play = loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name, replaying=True)
+        mask = np.ones(agent.n_arms, np.bool_)
+        taken, total = play(agent.state, agent.binarize, arms, rewards, kept, mask, agent.rng)
+        return int(taken), float(total)
+    taken, total, t = 0, 0.0, 0
+    while True:
+        arm = agent.act()
+        while t < len(arms) and (arms[t] != arm or not kept[t]):
+            t += 1
+        if t == len(arms):
+            return taken, total
+        agent.observe(arm, float(rewards[t]))
+        taken, total, t = taken + 1, total + float(rewards[t]), t + 1
+
+
 @compiled
 def best_means(means: npt.NDArray[np.float64], best: npt.NDArray[np.float64]) -> None:
     """Write the largest mean of each round into ``best``, (T,)."""
@@ -271,7 +318,7 @@ _LOOPS: dict[tuple[Any, ...], Any] = {}
 _MAKING = threading.Lock()
 
 
-def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
+def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI, *, replaying: bool = False) -> Any:
     """Return the compiled loop for a state whose own class and nested states' classes are these, and for a reward law.
 
     It is cached on disk under the hash of all sources; see :mod:`ns_mab_gym.compilation`. If those do not determine the
@@ -281,10 +328,11 @@ def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
         kinds: the classes.
         agent: the agent's name, for the message that the loop is being compiled.
         law: the number of the law; Beta laws have a loop of their own.
+        replaying: whether the loop goes through a log instead of a game.
     """
     rules = tuple(function for kind in kinds for function in functions_of(kind))
     quantiles = law == BETA
-    key = kinds, rules, quantiles
+    key = kinds, rules, quantiles, replaying
     with _MAKING:
         if key in _LOOPS:
             return _LOOPS[key]
@@ -293,7 +341,8 @@ def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI) -> Any:
         title = f"{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}"
         digest = hashlib.sha256(" ".join(names).encode()).hexdigest()[:16]
         scope = globals() | {"QUANTILES": quantiles}
-        played = FunctionType(_play.__code__, scope, f"play_{'beta_' if quantiles else ''}{title}_{digest}")
+        name = f"{'replay' if replaying else 'play'}_{'beta_' if quantiles else ''}{title}_{digest}"
+        played = FunctionType((_replay if replaying else _play).__code__, scope, name)
         played.__qualname__ = played.__name__  # numba names its cache files after it
         played.__module__ = _play.__module__
         others = [name for name in names if not name.startswith("ns_mab_gym.")]
