@@ -186,7 +186,9 @@ class Empirical(Law):
         super().__post_init__()
         values = np.sort(np.asarray(self.values, dtype=np.float64).ravel())
         if len(values) < 2 or not np.isfinite(values).all() or values[0] == values[-1]:
-            raise ValueError(f"values must be two or more finite rewards, not all of them equal, got {self.values!r:.60}")
+            raise ValueError(
+                f"values must be two or more finite rewards, not all of them equal, got {self.values!r:.60}"
+            )
         object.__setattr__(self, "values", tuple(values.tolist()))
 
     @property

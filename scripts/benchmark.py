@@ -21,6 +21,7 @@ BENCHMARKS = {
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
     "peers": ("peers",),
+    "replay": ("replay", "logged_advice"),
     "starting": ("ahead", "judged", "ablation", "scaling"),
     "startup": ("loading", "compiling"),
     "studies": ("stored", "tiny_units"),

@@ -92,10 +92,10 @@ class NSBanditEnv(gym.Env[Observation, np.int64]):
 
     ## Arguments
     ``world``: a world, its name or what its ``to_dict()`` returned. ``reward``: ``"bernoulli"``, ``"gaussian"``,
-    ``"beta"`` or a law; if it is left out, that which comes with the world, else Bernoulli. ``scale``: the standard deviation of Gaussian rewards. ``concentration``: that of Beta
-    rewards. ``render_mode``: ``"ansi"`` or, with the extra ``render``, ``"rgb_array"``, and ``"human"`` through
-    ``gym.make``. Everything else is a parameter of the world, such as
-    ``horizon``, ``n_arms`` or ``sigma``::
+    ``"beta"`` or a law; if left out, that which comes with the world, else Bernoulli. ``scale``: the standard deviation
+    of Gaussian rewards. ``concentration``: that of Beta rewards. ``render_mode``: ``"ansi"`` or, with the extra
+    ``render``, ``"rgb_array"``, and ``"human"`` through ``gym.make``. Everything else is a parameter of the world, such
+    as ``horizon``, ``n_arms`` or ``sigma``::
 
         gym.make("NSBandit-Smooth-v0", horizon=10_000, sigma=1e-3, reward="gaussian", scale=0.3)
 

@@ -11,9 +11,9 @@ The estimate is the mean of some passes over the log. Its variance has two parts
 latter is how much two passes over the same bootstrap log agree (rows are resampled, and copies are parted). So it
 contains that another log might have led the agent elsewhere.
 
-Policies that do not learn are weighted: inverse propensity (IPS), self-normalised (SNIPS), and doubly robust (DR), which
-takes the mean of each arm over time from the other half of the rows. Their variance comes from the differences of
-successive rows, so that what moves slowly is not taken for noise.
+Policies that do not learn are weighted: inverse propensity (IPS), self-normalised (SNIPS), and doubly robust (DR),
+which takes the mean of each arm over time from the other half of the rows. Their variance comes from the differences
+of successive rows, so that what moves slowly is not taken for noise.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SPANS, PRIOR = 20, 5.0  # pieces of time of the doubly robust means, and the row
 FEW = 30  # effective decisions, below which intervals are not to be trusted
 
 
-class Estimated(NamedTuple):
+class PolicyValue(NamedTuple):
     """An estimate of the mean reward of a policy.
 
     Attributes:
@@ -80,15 +80,17 @@ class Replay:
         notes: what was assumed, as sentences.
     """
 
-    rows: tuple[Estimated, ...]
+    rows: tuple[PolicyValue, ...]
     notes: tuple[str, ...]
 
-    def of(self, policy: str, method: str = "") -> Estimated:
-        """Return the estimate of a policy; by the method named, or else by the first, or doubly robust if there is one."""
+    def of(self, policy: str, method: str = "") -> PolicyValue:
+        """Return the estimate of a policy: by this method; or the doubly robust one, or else the first."""
         found = {row.method: row for row in self.rows if row.policy == policy}
         if not found or (method and method not in found):
             known = sorted({f"{row.policy} ({row.method})" for row in self.rows})
-            raise KeyError(f"no estimate of {policy!r}{f' by {method}' if method else ''}; there are {', '.join(known)}")
+            raise KeyError(
+                f"no estimate of {policy!r}{f' by {method}' if method else ''}; there are {', '.join(known)}"
+            )
         return found[method] if method else found.get("DR", next(iter(found.values())))
 
     def __str__(self) -> str:
@@ -153,13 +155,19 @@ def _propensities(log: Log) -> tuple[Floats, list[str]]:
         shares = ", ".join(
             f"{name} {100 * part:.3g} %" for name, part in zip(log.names, counts.sum(axis=0) / n, strict=True)
         )
-        over = "" if chi_square_tail(float(((counts.sum(axis=0) - n / k) ** 2).sum() * k / n), k - 1) < LEVEL else " in parts of it"
-        raise ValueError(
-            f"the log has no propensities, and its arms were not chosen uniformly{over} ({shares}; chi-square test over "
-            f"{blocks} parts of its time, p = {p:.1g}), so that it cannot tell what others would have earned; log the "
-            f"probability of each choice and name its column with propensity=, or use log.world()"
+        over = (
+            ""
+            if chi_square_tail(float(((counts.sum(axis=0) - n / k) ** 2).sum() * k / n), k - 1) < LEVEL
+            else " in parts of it"
         )
-    notes = [f"no propensities: uniform choices are assumed (chi-square test over {blocks} parts of the time, p = {p:.2g})"]
+        raise ValueError(
+            f"the log has no propensities, and its arms were not chosen uniformly{over} ({shares}; chi-square test "
+            f"over {blocks} parts of its time, p = {p:.1g}), so that it cannot tell what others would have earned; log "
+            f"the probability of each choice and name its column with propensity=, or use log.world()"
+        )
+    notes = [
+        f"no propensities: uniform choices are assumed (chi-square test over {blocks} parts of the time, p = {p:.2g})"
+    ]
     if p > EVEN:
         notes.append("shares are more even than chance makes them: arms were taken in turn rather than at random")
     return np.full(n, 1 / k), notes
@@ -193,7 +201,7 @@ def _expected(log: Log) -> Floats:
     return found
 
 
-def _weighted(log: Log, name: str, chances: Floats, propensities: Floats, expected: Floats) -> Iterator[Estimated]:
+def _weighted(log: Log, name: str, chances: Floats, propensities: Floats, expected: Floats) -> Iterator[PolicyValue]:
     """The estimates of a policy that does not learn."""
     every = np.broadcast_to(chances, expected.shape)
     weight = every[np.arange(len(log.arms)), log.arms] / propensities
@@ -206,17 +214,17 @@ def _weighted(log: Log, name: str, chances: Floats, propensities: Floats, expect
     yield _mean(name, "DR", (every * expected).sum(axis=1) + weight * rest, weight)
 
 
-def _mean(name: str, method: str, terms: Floats, weight: Floats) -> Estimated:
+def _mean(name: str, method: str, terms: Floats, weight: Floats) -> PolicyValue:
     """The mean of terms, with an interval by Student's t from the differences of successive ones."""
     used = int(np.count_nonzero(weight))
     effective = float(weight.sum() ** 2 / (weight**2).sum()) if used else 0.0
     value = float(terms.mean())
     error = math.sqrt(float((np.diff(terms) ** 2).mean()) / 2 / len(terms))
     reach = t_quantile(TAIL, max(int(effective) - 1, 0)) * error if error > 0 else 0.0
-    return Estimated(name, method, value, value - reach, value + reach, used, effective)
+    return PolicyValue(name, method, value, value - reach, value + reach, used, effective)
 
 
-def _rejected(log: Log, specs: list[AgentSpec], keep: Floats, least: float, seed: int) -> list[Estimated]:
+def _rejected(log: Log, specs: list[AgentSpec], keep: Floats, least: float, seed: int) -> list[PolicyValue]:
     """The estimates of agents that learn.
 
     Args:
@@ -238,7 +246,9 @@ def _rejected(log: Log, specs: list[AgentSpec], keep: Floats, least: float, seed
     for spec in specs:
         agent, parameters = as_agent(*spec.source)
         told = {} if spec.name in MODELS else {"blind": True}
-        players.append(make(agent, knowledge=known, **{**told, **parameters}) if isinstance(agent, str | type) else agent)
+        players.append(
+            make(agent, knowledge=known, **{**told, **parameters}) if isinstance(agent, str | type) else agent
+        )
         if isinstance(players[-1], Agent):
             players[-1].check_rewards(support, log.binary)
 
@@ -267,5 +277,5 @@ def _rejected(log: Log, specs: list[AgentSpec], keep: Floats, least: float, seed
         shared = max(float(np.cov(one, other)[0, 1]), 0.0)
         reach = t_quantile(TAIL, samples - 1) * math.sqrt(shared + float(values.var(ddof=1)) / PASSES)
         value, count = float(values.mean()), float(taken.mean())
-        found.append(Estimated(spec.label, "rejection", value, value - reach, value + reach, round(count), count))
+        found.append(PolicyValue(spec.label, "rejection", value, value - reach, value + reach, round(count), count))
     return found

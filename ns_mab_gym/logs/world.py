@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -125,7 +126,9 @@ class LogWorld(World):
         """(G + 1, K) sums over the cells before each, of precisions and of precisions times means."""
         _, precision, y = self._data
         nothing = np.zeros((1, self.n_arms))
-        return np.cumsum(np.vstack([nothing, precision]), axis=0), np.cumsum(np.vstack([nothing, precision * y]), axis=0)
+        return np.cumsum(np.vstack([nothing, precision]), axis=0), np.cumsum(
+            np.vstack([nothing, precision * y]), axis=0
+        )
 
     @cached_property
     def _fit(self) -> Fit:
@@ -197,7 +200,7 @@ class LogWorld(World):
                     terms[:-1] += np.log(hazard) + fit.ahead[level, rate, arm, edges[-1] + 1 : cells]
                     chances = np.exp(terms - terms.max())
                     edges.append(edges[-1] + 1 + int(rng.choice(len(lasts), p=chances / chances.sum())))
-            for first, last in zip(edges, edges[1:], strict=False):
+            for first, last in pairwise(edges):
                 certainty = total[last, arm] - total[first, arm] + 1 / tau**2
                 at = (weighted[last, arm] - weighted[first, arm]) / certainty
                 path[first:last, arm] = rng.normal(at, 1 / math.sqrt(certainty))
@@ -254,9 +257,14 @@ def world_of(log: Log, horizon: int | None = None, decisions_per_day: float | No
     sums = np.bincount(place, weights=log.counts * log.rewards, minlength=size).reshape(-1, log.n_arms)
     rates = np.divide(sums, pulls, out=np.zeros_like(sums), where=pulls > 0)
     made = LogWorld(
-        horizon=rounds, pulls=pulls.tolist(), rates=rates.tolist(), scatter=tuple(_scatter(log).tolist()),
-        law=Bernoulli() if log.binary else Empirical(values=(-1.0, 1.0)), seconds=log.span, arm_names=log.names,
-    )  # fmt: skip
+        horizon=rounds,
+        pulls=tuple(map(tuple, pulls.tolist())),
+        rates=tuple(map(tuple, rates.tolist())),
+        scatter=tuple(_scatter(log).tolist()),
+        law=Bernoulli() if log.binary else Empirical(values=(-1.0, 1.0)),
+        seconds=log.span,
+        arm_names=log.names,
+    )
     if log.binary:
         return made
     expected = made.expected()[place // log.n_arms, log.arms]
@@ -281,7 +289,7 @@ def _scatter(log: Log) -> Floats:
     if log.binary:
         wins = np.bincount(log.arms, weights=log.counts * log.rewards, minlength=log.n_arms)
         p = (wins + wins.sum() / total.sum()) / (total + 1)
-        return np.maximum(p * (1 - p), 1e-9)
+        return np.asarray(np.maximum(p * (1 - p), 1e-9))
     order = np.argsort(log.arms, kind="stable")
     arms, values, size = log.arms[order], log.rewards[order], log.counts[order]
     same = arms[1:] == arms[:-1]

@@ -179,8 +179,8 @@ def draw(law: int, parameters: Floats, mu: float, rng: np.random.Generator) -> f
     if law == BERNOULLI:
         return 1.0 if rng.random() < mu else 0.0
     if law == GAUSSIAN:
-        return mu + parameters[0] * rng.standard_normal()
-    value = parameters[int(rng.random() * parameters.size)]
+        return mu + float(parameters[0]) * rng.standard_normal()
+    value: float = parameters[int(rng.random() * parameters.size)]
     return mu * value if law == SCALED else mu + value
 
 

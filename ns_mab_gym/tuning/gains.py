@@ -18,7 +18,9 @@ from ..theory.text_tables import signed
 from ..wrappers.feedback import DelayedRewards
 from .race import WorldEvaluator
 
-BELIEVED = 0.1  # the share of regret that an agent must save, beyond doubt, to be named instead of the one to start with
+BELIEVED = (
+    0.1  # the share of regret that an agent must save, beyond doubt, to be named instead of the one to start with
+)
 HISTORIES, FEWEST = 200, 40  # on which a gain is measured, at most; and from which on quantiles are its interval
 CONFIDENCE = 0.95
 MEMORIES = ("window", "batch", "block")  # parameters that are numbers of decisions
@@ -72,7 +74,9 @@ def late(env: gym.Env[Any, Any], batch: int | str, delay: int | str | Sequence[i
         if isinstance(given, list | tuple):
             sizes.append(given)
         else:
-            sizes.append(positive_int(what, given, least=least) if rate is None else decisions_of(what, given, rate, least=least))
+            sizes.append(
+                positive_int(what, given, least=least) if rate is None else decisions_of(what, given, rate, least=least)
+            )
     return env if sizes == [1, 0] else DelayedRewards(env, delay=sizes[1], batch=sizes[0])
 
 
@@ -99,9 +103,7 @@ def gains_of(evaluator: WorldEvaluator, regrets: Floats) -> list[Gain]:
         logged[run] = np.einsum("tk,tk->", means, world.shares[cells]) / world.horizon
     best = int(fixed.mean(axis=0).argmax())
     always = f"always {world.arm_names[best]!r}, the best fixed arm"
-    return [
-        _gain(over, played, other) for over, other in ((always, fixed[:, best]), ("what the log did", logged))
-    ]
+    return [_gain(over, played, other) for over, other in ((always, fixed[:, best]), ("what the log did", logged))]
 
 
 def _gain(over: str, played: Floats, other: Floats) -> Gain:
@@ -110,7 +112,9 @@ def _gain(over: str, played: Floats, other: Floats) -> Gain:
     if histories >= FEWEST:
         low, high = np.quantile(difference, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
     else:  # where another history would lie, if differences are normal
-        reach = t_quantile((1 - CONFIDENCE) / 2, histories - 1) * float(difference.std(ddof=1)) * (1 + 1 / histories) ** 0.5
+        reach = (
+            t_quantile((1 - CONFIDENCE) / 2, histories - 1) * float(difference.std(ddof=1)) * (1 + 1 / histories) ** 0.5
+        )
         low, high = mean - reach, mean + reach
     return Gain(over, float(other.mean()), mean, low, high, histories)
 

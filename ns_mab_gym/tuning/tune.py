@@ -14,9 +14,9 @@ from ..agents.core.arguments import choice, positive_int, shown
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import UnsuitableRewardsError
 from ..agents.core.registry import AGENTS, check_parameters, kind, make, unpacked
+from ..logs.world import LogWorld
 from ..specs import as_env
 from ..statistics import Estimated
-from ..logs.world import LogWorld
 from ..theory.text_tables import number, signed
 from ..theory.theorems import BERNOULLI, LEARNERS
 from ..theory.windows import recommend_window
@@ -388,7 +388,9 @@ def recommend(
     if isinstance(played, LogWorld) and start not in (None, chosen) and start in held.finals:
         regret = held.regret(start).mean
         if all(held.difference(start, each).low <= BELIEVED * regret for each in held.finals if each != start):
-            apart = f"{chosen} has less regret, but not {BELIEVED:.0%} less beyond doubt: histories made from a log are "
+            apart = (
+                f"{chosen} has less regret, but not {BELIEVED:.0%} less beyond doubt: histories made from a log are "
+            )
             apart, chosen = f"{apart}trusted no further, and {start.name} needs no tuning", start
     elif chosen == start and len(held.finals) > 1:
         apart = f"nothing beats {start.name} beyond doubt: {apart}"

@@ -96,7 +96,9 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
     @property
     def shown(self) -> str:
         """When rewards arrive, in words."""
-        delays = f"{self._shortest:,}" if self._shortest == self._longest else f"{self._shortest:,} to {self._longest:,}"
+        delays = (
+            f"{self._shortest:,}" if self._shortest == self._longest else f"{self._shortest:,} to {self._longest:,}"
+        )
         return f"{delays} decisions late" + (f", in batches of {self._batch:,}" if self._batch > 1 else "")
 
     def arrivals(self, seed: int, rounds: int) -> Ints:
