@@ -317,9 +317,9 @@ def recommend(
     answer of theory alone.
 
     A log stands for the histories that it leaves plausible (:meth:`ns_mab_gym.Log.world`). The answer then also says by
-    how much it is better than the best fixed arm, and than what the log did, and whether that is clear; and the agent
-    to start with is named unless another one has at least 10 % less regret beyond doubt: histories made from a log
-    are trusted no further.
+    how much it is better than the best fixed arm, and than what the log did, and whether that is clear. Histories made
+    from a log are trusted no further than 10 % of a regret: the agent to start with is named if no other one has less
+    by more than that, and else the simplest, among those so near to the least regret, of those not told apart.
 
     Args:
         world: a (T, K) array of means, a file of them, a log, or anything else of this suite that ``simulate`` plays.
@@ -382,16 +382,20 @@ def recommend(
         tuned = 0 if each.blind else len(each.parameters)
         return tuned, names.index(each.agent), held.regret(each).mean
 
-    chosen = min(held.unbeaten(), key=simplicity)
-    apart = _told_apart(held, chosen, f"the simplest of them is {chosen}")
-    played = evaluator.bandit.world
-    if isinstance(played, LogWorld) and start not in (None, chosen) and start in held.finals:
-        regret = held.regret(start).mean
-        if all(held.difference(start, each).low <= BELIEVED * regret for each in held.finals if each != start):
-            apart = (
-                f"{chosen} has less regret, but not {BELIEVED:.0%} less beyond doubt: histories made from a log are "
-            )
-            apart, chosen = f"{apart}trusted no further, and {start.name} needs no tuning", start
+    played, alike = evaluator.bandit.world, held.unbeaten()
+    logged = isinstance(played, LogWorld)
+    if logged:  # few runs tell little apart, and what histories from a log tell apart by little may not be so
+        most = (1 + BELIEVED) * min(held.regret(each).mean for each in held.finals)
+        near = [each for each in held.finals if held.regret(each).mean <= most]
+        alike = [start] if start is not None and start in near else [each for each in near if each in alike]
+    chosen = min(alike, key=simplicity)
+    why = f", of those with at most {BELIEVED:.0%} more than the least regret," if logged else " of them"
+    apart = _told_apart(held, chosen, f"the simplest{why} is {chosen}")
+    if chosen == start and chosen not in held.unbeaten():
+        apart = (
+            f"others have less regret, but less than {BELIEVED:.0%} less, and histories made from a log are trusted "
+        )
+        apart += f"no further: {chosen.name} needs no tuning"
     elif chosen == start and len(held.finals) > 1:
         apart = f"nothing beats {start.name} beyond doubt: {apart}"
     found = _outcome(race, held, chosen, apart, told)
@@ -407,7 +411,7 @@ def recommend(
         windows={name: each for name, each in beside.items() if each is not None},
         theory=_beside(held, theory, chosen),
         left_out=left_out + too_slow,
-        gains=gains_of(evaluator, held.finals[chosen]) if isinstance(played, LogWorld) else [],
+        gains=gains_of(evaluator, held.finals[chosen]) if logged else [],
         remarks=remarks(evaluator.env, [found.parameters, *(each.parameters for each in found.judged)]),
         knowledge=known if evaluator.random else evaluator.knowledge(),
     )
