@@ -86,6 +86,8 @@ class LogWorld(World):
         object.__setattr__(self, "law", rewards.make(self.law))
         for table in ("pulls", "rates"):
             object.__setattr__(self, table, tuple(tuple(map(float, row)) for row in getattr(self, table)))
+        object.__setattr__(self, "scatter", tuple(map(float, self.scatter)))
+        object.__setattr__(self, "arm_names", tuple(self.arm_names))
 
     @property
     def n_arms(self) -> int:

@@ -363,8 +363,8 @@ class Pairing:
             arrival = self.late.arrivals(env_seed, len(means))
             order = np.argsort(arrival, kind="stable")
             known_after = np.searchsorted(arrival[order], np.arange(1, len(means) + 1), side="right")
-            if runs.arms is None:  # kept until their rewards arrive
-                arms, rewards = np.empty(len(means), np.int64), np.empty(len(means))
+            rewards = np.empty(len(means))  # kept until they arrive
+            arms = np.empty(len(means), np.int64) if runs.arms is None else arms
         log = log_in(agent.state)
         play = self._loop(agent)
         began = time.perf_counter()
@@ -381,6 +381,8 @@ class Pairing:
             played, chosen = (-1 - rounds, None) if rounds < 0 else (rounds, chosen)
             raise UnplayableArmError(agent.name, spelled_arm(chosen), means.shape[1], played + 1)
         runs.pulls[run], runs.suboptimal_pulls[run] = pulls, suboptimal
+        if self.late is not None and runs.rewards is not None:  # a step's reward is the sum of what arrives with it
+            runs.rewards[run] = np.bincount(arrival[order], rewards[order], len(means) + 1)[1 : len(means) + 1]
         return seconds, alarms_in(agent.state)
 
     def play_generic(self, recording: Recording, horizon: int | None, seeds: tuple[int, int]) -> Runs:

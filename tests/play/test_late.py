@@ -74,5 +74,5 @@ def test_rewards_arrive_at_the_end_of_the_batch_in_which_they_are_due(delay, bat
 
 
 def test_bad_batches_are_refused():
-    with pytest.raises(ValueError, match="batch must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="batch must be a positive integer, got 0"):
         wrappers.DelayedRewards(NSBanditEnv(WORLD), batch=0)
