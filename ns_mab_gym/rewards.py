@@ -193,7 +193,7 @@ class Empirical(Law):
 
     @property
     def scaled(self) -> bool:
-        """Whether rewards are multiplied."""
+        """True if rewards are multiplied, because none is negative."""
         return self.values[0] >= 0
 
     @property

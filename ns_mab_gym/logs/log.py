@@ -77,7 +77,7 @@ class Log:
         return bool(np.all(whole & (self.rewards >= 0) & (self.rewards <= 1)))
 
     def in_decisions(self, duration: int | str) -> int:
-        """How many decisions a duration such as "7d" is at the log's rate; for windows, delays and batches.
+        """Return the decisions in a duration such as "7d", at the log's rate; for windows, delays and batches.
 
         Args:
             duration: a number and s, min, h, d or w; a whole number is decisions already.

@@ -1,4 +1,4 @@
-"""What agents and fixed policies would have earned, estimated from the rewards of a log.
+"""Estimates of what agents and fixed policies would have earned, from the rewards of a log.
 
 Agents that learn are replayed by rejection (Li and others, "Unbiased offline evaluation of contextual-bandit-based news
 article recommendation algorithms", 2011): an agent chooses, and the next decision of the log with that arm is its next

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,6 +36,7 @@ WALKS = np.geomspace(1 / 16, 16, 7)  # of walks over the whole log, likewise
 CHANGES = np.array([1.0, 4.0, 16.0, 64.0])  # expected jumps in the whole log
 VALUES = 1_000  # of an empirical law
 CURVES = 32  # histories whose mean is the expected one
+KEPT_BYTES = 2e8  # of histories that are kept
 FEW = 10  # rows of an arm, below which the scatter of its rewards is that of all
 
 
@@ -219,10 +221,24 @@ class LogWorld(World):
             means[:, arm] = np.interp(place, np.arange(cells), path[:, arm]) if walks else path[cell, arm]
         return means
 
+    def instance(self, rng: np.random.Generator | int | None = None) -> Floats:
+        """The means of a history, read-only; the last ones are kept, since the next agent plays the same."""
+        if not isinstance(rng, np.random.Generator):
+            return super().instance(rng)
+        state, kept = repr(rng.bit_generator.state), _DRAWN.setdefault(self, {})
+        if (found := kept.get(state)) is None:
+            found = kept[state] = super().instance(rng)
+            if len(kept) * found.nbytes > KEPT_BYTES:
+                kept.pop(next(iter(kept)), None)
+        return found
+
     def expected(self) -> Floats:
         """(G, K) the mean of some histories, in each cell."""
         rng = np.random.default_rng(0)
         return np.asarray(np.mean([self.paths(rng)[0] for _ in range(CURVES)], axis=0))
+
+
+_DRAWN: WeakKeyDictionary[LogWorld, dict[str, Floats]] = WeakKeyDictionary()  # histories by the generator's state
 
 
 def _walk(precision: Floats, y: Floats, start: float, step: float, rng: np.random.Generator) -> list[float]:

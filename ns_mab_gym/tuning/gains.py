@@ -27,7 +27,7 @@ MEMORIES = ("window", "batch", "block")  # parameters that are numbers of decisi
 
 
 class Gain(NamedTuple):
-    """What an agent earns more a decision than something else, on histories that a log leaves plausible.
+    """The reward that an agent earns more a decision than something else, on histories that a log leaves plausible.
 
     Attributes:
         over: what it is compared with.
@@ -47,7 +47,7 @@ class Gain(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Whether 95 % of the histories agree which of the two earns more."""
+        """True if 95 % of the histories agree which of the two earns more."""
         return self.low > 0 or self.high < 0
 
     def __str__(self) -> str:

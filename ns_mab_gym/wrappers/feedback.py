@@ -95,7 +95,7 @@ class DelayedRewards(gym.Wrapper[Features, Any, Features, Any], RecordConstructo
 
     @property
     def shown(self) -> str:
-        """When rewards arrive, in words."""
+        """The delay of rewards in words."""
         delays = (
             f"{self._shortest:,}" if self._shortest == self._longest else f"{self._shortest:,} to {self._longest:,}"
         )

@@ -28,7 +28,7 @@ SKEW = 0.7  # the share of the first arm in a skewed log
 EVERY = 6.0  # seconds between decisions
 
 LOGS, DECISIONS, TRUE_RUNS = 200, 8_000, 2_000
-AGENTS = ("ts", "changepoint-ucb")
+AGENTS = ("ts", "sw-ucb")
 COVERED = 0.90, 0.98
 
 

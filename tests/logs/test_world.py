@@ -229,3 +229,15 @@ def test_logs_are_played_as_worlds_are():
     np.testing.assert_array_equal(runs.final, nsb.simulate(log.world(), "ts", runs=2).final)
     assert nsb.simulate((log, {"horizon": 200}), "ts", runs=1).horizon == 200
     assert "ts" in str(nsb.compare({"mine": log}, ["ts", "random"], runs=5))
+
+
+def test_histories_that_are_kept_are_those_that_are_drawn(monkeypatch):
+    monkeypatch.setattr(subject, "KEPT_BYTES", 3 * 70 * 2 * 8)
+    drawn = [SMALL.means(np.random.default_rng(seed)) for seed in range(6)]
+    for _ in range(2):
+        for seed in range(6):
+            np.testing.assert_array_equal(SMALL.instance(np.random.default_rng(seed)), drawn[seed])
+    assert len(subject._DRAWN[SMALL]) <= 3
+    first = SMALL.instance(np.random.default_rng(5))
+    assert first is SMALL.instance(np.random.default_rng(5))
+    assert not first.flags.writeable
