@@ -39,8 +39,8 @@ from .log import Log
 
 TAIL = 0.025
 PASSES = 20  # over the log itself
-SAMPLES = 20, 60  # bootstrap logs, at least and at most
-ROWS = 10_000_000  # of all bootstrap logs, about
+SAMPLES = 40, 120  # bootstrap logs, at least and at most
+ROWS = 20_000_000  # of all bootstrap logs, about
 APART = 1 / 50  # of the log: how far copies of a row are moved
 BLOCKS, PER_BLOCK = 50, 20  # pieces of time in which shares are tested; rows of an arm in each
 LEVEL, EVEN = 1e-3, 1 - 1e-6  # p-values below which shares are not uniform, and above which arms were taken in turn

@@ -4,9 +4,9 @@ The log is cut into cells of equally many decisions. The mean of an arm may stan
 or jump (levels that hold until a change, which comes with a constant probability); each of the three with several sizes
 and rates. Given the normal errors of the cells' means, the evidence of each is known in closed form (a Kalman filter;
 sums over the last change, as in Fearnhead, "Exact and efficient Bayesian inference for multiple changepoint problems",
-2006). Standing still has a prior probability of ½, and what the arms show together is the prior of each. An instance
-draws for every arm one of these, and then a history given the log: noise does not become drift, and an arm that was
-rarely shown is uncertain.
+2006). With a prior probability of ½ all arms stand still; else each does with probability ½, and what the arms show
+together is the prior of each. An instance draws for every arm one of these, and then a history given the log: noise
+does not become drift, and an arm that was rarely shown is uncertain.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from .log import Log
 
 CELLS = 8, 300  # the fewest and the most
 PER_CELL = 10  # decisions of an arm, on average, where the log is short
-STILL, DRIFTS, JUMPS = 0.5, 0.25, 0.25  # prior probabilities
+TOGETHER = 0.5  # the prior probability that all arms stand still
+STILL, DRIFTS, JUMPS = 0.5, 0.25, 0.25  # and of each, if that is not so
 LEVELS = np.geomspace(1 / 32, 2, 5)  # standard deviations of levels, as shares of the spread of all cells' means
 WALKS = np.geomspace(1 / 16, 16, 7)  # of walks over the whole log, likewise
 CHANGES = np.array([1.0, 4.0, 16.0, 64.0])  # expected jumps in the whole log
@@ -44,7 +45,8 @@ class Fit(NamedTuple):
     """The evidence of all ways to move.
 
     Attributes:
-        weights: (K, M) posterior probabilities: of standing still (by level), drifting (by level and walk) and jumping
+        together: the posterior probability that all arms stand still.
+        weights: (K, M) those of each arm if that is not so: of standing still (by level), drifting (by level and walk) and jumping
             (by level and rate).
         levels: (M,) the standard deviation of levels.
         walks: (M,) the variance of one step of a walk; 0 for other ways.
@@ -52,6 +54,7 @@ class Fit(NamedTuple):
         ahead: (levels, rates, K, G + 1) the log evidence of all cells from one on, if a jump is before it.
     """
 
+    together: float
     weights: Floats
     levels: Floats
     walks: Floats
@@ -115,7 +118,8 @@ class LogWorld(World):
     @cached_property
     def still(self) -> Floats:
         """(K,) the probability that the mean of an arm stands still."""
-        return np.asarray(self._fit.weights[:, : len(LEVELS)].sum(axis=1))
+        fit = self._fit
+        return np.asarray(fit.together + (1 - fit.together) * fit.weights[:, : len(LEVELS)].sum(axis=1))
 
     @cached_property
     def _data(self) -> tuple[float, Floats, Floats]:
@@ -164,10 +168,13 @@ class LogWorld(World):
         logs = np.concatenate(evidence).T
         likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
         alone = likelihood * prior
+        odds = alone.sum(axis=1) / np.maximum(likelihood[:, : len(tau)].mean(axis=1), 1e-300)  # of moving, for each arm
+        together = TOGETHER / (TOGETHER + (1 - TOGETHER) * math.exp(min(float(np.log(odds).sum()), 700.0)))
         prior = (prior + (alone / alone.sum(axis=1, keepdims=True)).sum(axis=0)) / (1 + n_arms)
         weights = likelihood * prior
         many = len(tau)
         return Fit(
+            together,
             weights / weights.sum(axis=1, keepdims=True),
             np.concatenate([tau, np.repeat(tau, len(steps)), np.repeat(tau, len(hazard))]),
             np.concatenate([np.zeros(many), np.tile(steps, many), np.zeros(many * len(hazard))]),
@@ -188,8 +195,10 @@ class LogWorld(World):
         total, weighted = self._sums
         cells = len(y)
         path, ways = np.empty((cells, self.n_arms)), np.empty(self.n_arms, np.intp)
+        some = len(LEVELS) if rng.random() < fit.together else fit.weights.shape[1]
         for arm in range(self.n_arms):
-            way = ways[arm] = rng.choice(fit.weights.shape[1], p=fit.weights[arm])
+            weights = fit.weights[arm, :some]
+            way = ways[arm] = rng.choice(some, p=weights / weights.sum())
             tau, step, hazard = fit.levels[way], fit.walks[way], fit.hazards[way]
             if step > 0:
                 path[:, arm] = _walk(precision[:, arm], y[:, arm], tau**2, step, rng)
