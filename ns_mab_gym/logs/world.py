@@ -4,9 +4,10 @@ The log is cut into cells of equally many decisions. The mean of an arm may stan
 or jump (levels that hold until a change, which comes with a constant probability); each of the three with several sizes
 and rates. Given the normal errors of the cells' means, the evidence of each is known in closed form (a Kalman filter;
 sums over the last change, as in Fearnhead, "Exact and efficient Bayesian inference for multiple changepoint problems",
-2006). With a prior probability of ½ all arms stand still; else each does with probability ½, and what the arms show
-together is the prior of each. An instance draws for every arm one of these, and then a history given the log: noise
-does not become drift, and an arm that was rarely shown is uncertain.
+2006). With a prior probability of ½ all arms stand still, with ¼ all jump at the same times, and with ¼ each moves as
+it does, where standing still has a probability of ½, and what the arms show together is the prior of each. An instance
+draws one of these, and then a history given the log: noise does not become drift, and an arm that was rarely shown is
+uncertain.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ import numpy as np
 
 from .. import rewards
 from ..agents.core.arguments import positive, positive_int
-from ..means import Floats, Ints
+from ..means import Floats, Mask
 from ..rewards import Bernoulli, Beta, Empirical, Law
 from ..worlds.world import World
 from .log import Log
 
 CELLS = 8, 300  # the fewest and the most
 PER_CELL = 10  # decisions of an arm, on average, where the log is short
-TOGETHER = 0.5  # the prior probability that all arms stand still
-STILL, DRIFTS, JUMPS = 0.5, 0.25, 0.25  # and of each, if that is not so
+TOGETHER = np.array([0.5, 0.25, 0.25])  # prior: all stand still, all jump at the same times, each moves alone
+STILL, DRIFTS, JUMPS = 0.5, 0.25, 0.25  # and of an arm that moves alone
 LEVELS = np.geomspace(1 / 32, 2, 5)  # standard deviations of levels, as shares of the spread of all cells' means
 WALKS = np.geomspace(1 / 16, 16, 7)  # of walks over the whole log, likewise
 CHANGES = np.array([1.0, 4.0, 16.0, 64.0])  # expected jumps in the whole log
@@ -45,16 +46,17 @@ class Fit(NamedTuple):
     """The evidence of all ways to move.
 
     Attributes:
-        together: the posterior probability that all arms stand still.
-        weights: (K, M) those of each arm if that is not so: of standing still (by level), drifting (by level and walk) and jumping
+        together: the posterior probabilities that all arms stand still, all jump at the same times, each moves alone.
+        weights: (K, M) those of each arm if it moves alone: of standing still (by level), drifting (by level and walk) and jumping
             (by level and rate).
         levels: (M,) the standard deviation of levels.
         walks: (M,) the variance of one step of a walk; 0 for other ways.
         hazards: (M,) the probability of a jump between two cells; 0 for other ways.
-        ahead: (levels, rates, K, G + 1) the log evidence of all cells from one on, if a jump is before it.
+        ahead: (levels, rates, K + 1, G + 1) the log evidence of all cells from one on, if a jump is before it; the last
+            of the arms stands for all at once.
     """
 
-    together: float
+    together: Floats
     weights: Floats
     levels: Floats
     walks: Floats
@@ -119,7 +121,7 @@ class LogWorld(World):
     def still(self) -> Floats:
         """(K,) the probability that the mean of an arm stands still."""
         fit = self._fit
-        return np.asarray(fit.together + (1 - fit.together) * fit.weights[:, : len(LEVELS)].sum(axis=1))
+        return np.asarray(fit.together[0] + fit.together[2] * fit.weights[:, : len(LEVELS)].sum(axis=1))
 
     @cached_property
     def _data(self) -> tuple[float, Floats, Floats]:
@@ -153,7 +155,7 @@ class LogWorld(World):
             drifting += 0.5 * (a * seen**2 - np.log1p(a * variance) - a * (seen - mean) ** 2 / (1 + a * variance))
             mean, variance = mean + a * gain * (seen - mean), gain + steps[None, :, None]
         # Jumps, from the last cell to the first.
-        ahead = np.zeros((len(tau), len(hazard), n_arms, cells + 1))
+        ahead = np.zeros((len(tau), len(hazard), n_arms + 1, cells + 1))
         stay, change = np.log1p(-hazard)[None, :, None, None], np.log(hazard)[None, :, None, None]
         for start in range(cells - 1, -1, -1):
             lasts = np.arange(cells - start)
@@ -161,20 +163,23 @@ class LogWorld(World):
             terms[..., :-1] += change + ahead[..., start + 1 : cells]
             most = terms.max(axis=-1, keepdims=True)
             ahead[..., start] = most[..., 0] + np.log(np.exp(terms - most).sum(axis=-1))
-        evidence = [self._segments(0, tau)[..., -1], drifting.reshape(-1, n_arms), ahead[..., 0].reshape(-1, n_arms)]
+        jumping = ahead[..., 0].reshape(-1, n_arms + 1)
+        evidence = [self._segments(0, tau)[:, :-1, -1], drifting.reshape(-1, n_arms), jumping[:, :-1]]
         prior = np.concatenate(
             [np.full(len(e), p / len(e)) for e, p in zip(evidence, (STILL, DRIFTS, JUMPS), strict=True)]
         )
         logs = np.concatenate(evidence).T
         likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
         alone = likelihood * prior
-        odds = alone.sum(axis=1) / np.maximum(likelihood[:, : len(tau)].mean(axis=1), 1e-300)  # of moving, for each arm
-        together = TOGETHER / (TOGETHER + (1 - TOGETHER) * math.exp(min(float(np.log(odds).sum()), 700.0)))
+        at_once = float(np.logaddexp.reduce(jumping[:, -1]) - math.log(len(jumping)) - logs.max(axis=1).sum())
+        still = np.log(np.maximum(likelihood[:, : len(tau)].mean(axis=1), 1e-300)).sum()
+        common = np.array([still, at_once, np.log(alone.sum(axis=1)).sum()])
+        together = TOGETHER * np.exp(common - common.max())
         prior = (prior + (alone / alone.sum(axis=1, keepdims=True)).sum(axis=0)) / (1 + n_arms)
         weights = likelihood * prior
         many = len(tau)
         return Fit(
-            together,
+            together / together.sum(),
             weights / weights.sum(axis=1, keepdims=True),
             np.concatenate([tau, np.repeat(tau, len(steps)), np.repeat(tau, len(hazard))]),
             np.concatenate([np.zeros(many), np.tile(steps, many), np.zeros(many * len(hazard))]),
@@ -183,51 +188,63 @@ class LogWorld(World):
         )
 
     def _segments(self, start: int, tau: Floats) -> Floats:
-        """(levels, K, G − start) the log evidence of one level from a cell up to each of the later ones."""
+        """(levels, K + 1, G − start) the log evidence of one level from a cell up to each later one; at last of all."""
         total, weighted = self._sums
         a, b = (total[start + 1 :] - total[start]).T, (weighted[start + 1 :] - weighted[start]).T
         square = (tau**2)[:, None, None]
-        return np.asarray(0.5 * (square * b**2 / (1 + square * a) - np.log1p(square * a)))
+        each = 0.5 * (square * b**2 / (1 + square * a) - np.log1p(square * a))
+        return np.concatenate([each, each.sum(axis=1, keepdims=True)], axis=1)
 
-    def paths(self, rng: np.random.Generator) -> tuple[Floats, Ints]:
-        """(G, K) the means of a history in each cell, and (K,) the number of the way in which each arm moves."""
+    def paths(self, rng: np.random.Generator) -> tuple[Floats, Mask]:
+        """(G, K) the means of a history in each cell, and (K,) which arms drift in it."""
         fit, (centre, precision, y) = self._fit, self._data
         total, weighted = self._sums
-        cells = len(y)
-        path, ways = np.empty((cells, self.n_arms)), np.empty(self.n_arms, np.intp)
-        some = len(LEVELS) if rng.random() < fit.together else fit.weights.shape[1]
+        cells, jumps = len(y), fit.ahead[..., 0, 0].size
+        path, drifts = np.empty((cells, self.n_arms)), np.zeros(self.n_arms, np.bool_)
+        mode = rng.choice(3, p=fit.together)
+        if mode == 1:
+            chances = np.exp(fit.ahead[..., -1, 0].ravel() - fit.ahead[..., -1, 0].max())
+            common = len(fit.levels) - jumps + int(rng.choice(jumps, p=chances / chances.sum()))
+            edges = self._edges(common, -1, rng)
         for arm in range(self.n_arms):
-            weights = fit.weights[arm, :some]
-            way = ways[arm] = rng.choice(some, p=weights / weights.sum())
-            tau, step, hazard = fit.levels[way], fit.walks[way], fit.hazards[way]
-            if step > 0:
+            if mode == 1:
+                way = common
+            else:
+                weights = fit.weights[arm, : len(LEVELS) if mode == 0 else None]
+                way = int(rng.choice(len(weights), p=weights / weights.sum()))
+                edges = self._edges(way, arm, rng) if fit.hazards[way] > 0 else [0, cells]
+            tau, step = fit.levels[way], fit.walks[way]
+            drifts[arm] = step > 0
+            if drifts[arm]:
                 path[:, arm] = _walk(precision[:, arm], y[:, arm], tau**2, step, rng)
                 continue
-            edges = [0, cells]
-            if hazard > 0:
-                level, rate = np.unravel_index(way - len(fit.levels) + fit.ahead[..., 0, 0].size, fit.ahead.shape[:2])
-                edges = [0]
-                while edges[-1] < cells:
-                    lasts = np.arange(cells - edges[-1])
-                    terms = self._segments(edges[-1], fit.levels[way : way + 1])[0, arm] + np.log1p(-hazard) * lasts
-                    terms[:-1] += np.log(hazard) + fit.ahead[level, rate, arm, edges[-1] + 1 : cells]
-                    chances = np.exp(terms - terms.max())
-                    edges.append(edges[-1] + 1 + int(rng.choice(len(lasts), p=chances / chances.sum())))
             for first, last in pairwise(edges):
                 certainty = total[last, arm] - total[first, arm] + 1 / tau**2
                 at = (weighted[last, arm] - weighted[first, arm]) / certainty
                 path[first:last, arm] = rng.normal(at, 1 / math.sqrt(certainty))
         low, high = self.own_law.support
-        return np.clip(path + centre, low, high), ways
+        return np.clip(path + centre, low, high), drifts
+
+    def _edges(self, way: int, arm: int, rng: np.random.Generator) -> list[int]:
+        """The cells with which levels begin, and G: of one arm, or for −1 of all at once; drawn from the first on."""
+        fit, cells, edges = self._fit, len(self.pulls), [0]
+        level, rate = divmod(way - len(fit.levels) + fit.ahead[..., 0, 0].size, len(CHANGES))
+        hazard = fit.hazards[way]
+        while edges[-1] < cells:
+            lasts = np.arange(cells - edges[-1])
+            terms = self._segments(edges[-1], fit.levels[way : way + 1])[0, arm] + np.log1p(-hazard) * lasts
+            terms[:-1] += np.log(hazard) + fit.ahead[level, rate, arm, edges[-1] + 1 : cells]
+            chances = np.exp(terms - terms.max())
+            edges.append(edges[-1] + 1 + int(rng.choice(len(lasts), p=chances / chances.sum())))
+        return edges
 
     def _means(self, rng: np.random.Generator) -> Floats:
-        path, ways = self.paths(rng)
+        path, drifts = self.paths(rng)
         cells, means = len(path), np.empty((self.horizon, self.n_arms))
         cell = np.arange(self.horizon) * cells // self.horizon
         place = (np.arange(self.horizon) + 0.5) * cells / self.horizon - 0.5
-        for arm, way in enumerate(ways):
-            walks = self._fit.walks[way] > 0
-            means[:, arm] = np.interp(place, np.arange(cells), path[:, arm]) if walks else path[cell, arm]
+        for arm in range(self.n_arms):
+            means[:, arm] = np.interp(place, np.arange(cells), path[:, arm]) if drifts[arm] else path[cell, arm]
         return means
 
     def instance(self, rng: np.random.Generator | int | None = None) -> Floats:

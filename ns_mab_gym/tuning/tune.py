@@ -318,7 +318,7 @@ def recommend(
 
     A log stands for the histories that it leaves plausible (:meth:`ns_mab_gym.Log.world`). The answer then also says by
     how much it is better than the best fixed arm, and than what the log did, and whether that is clear. Histories made
-    from a log are trusted no further than 10 % of a regret: the agent to start with is named if no other one has less
+    from a log are trusted no further than 5 % of a regret: the agent to start with is named if no other one has less
     by more than that, and else the simplest, among those so near to the least regret, of those not told apart.
 
     Args:

@@ -82,8 +82,22 @@ def test_weights_are_those_of_all_histories():
             evidence.append(np.logaddexp.reduce(terms))
         likelihoods.append(np.exp(evidence))
         alone.append(likelihoods[-1] * prior / (likelihoods[-1] * prior).sum())
-    odds = [(each * prior).sum() / each[:still].mean() for each in likelihoods]
-    assert fit.together == pytest.approx(1 / (1 + odds[0] * odds[1]))
+    common = [
+        np.prod([each[:still].mean() for each in likelihoods]),
+        0.0,
+        np.prod([(each * prior).sum() for each in likelihoods]),
+    ]
+    jumping = list(zip(fit.levels, fit.hazards, strict=True))[-jumps:]
+    for tau, hazard in jumping:
+        for changes in itertools.product((0, 1), repeat=CELLS - 1):
+            both = 0.0
+            for arm in (0, 1):
+                y, variances, seen = of_cells(arm)
+                level = level_of(seen, changes)
+                both += gaussian(y, variances, tau**2 * (level[:, None] == level))
+            common[1] += np.prod(np.where(changes, hazard, 1 - hazard)) * np.exp(both) / jumps
+    expected = np.array(common) * [0.5, 0.25, 0.25]
+    np.testing.assert_allclose(fit.together, expected / expected.sum())
     shared = (prior + alone[0] + alone[1]) / 3
     expected = np.array(likelihoods) * shared
     np.testing.assert_allclose(fit.weights, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
@@ -108,7 +122,7 @@ def test_histories_that_jump_have_the_posterior_mean_of_all_placements(monkeypat
     made = nsb.worlds.make(SMALL)
     only = np.zeros_like(made._fit.weights)
     only[:, way] = 1
-    monkeypatch.setitem(vars(made), "_fit", made._fit._replace(weights=only, together=0.0))
+    monkeypatch.setitem(vars(made), "_fit", made._fit._replace(weights=only, together=np.array([0.0, 0.0, 1.0])))
     tau, hazard = made._fit.levels[way], made._fit.hazards[way]
     assert (tau, hazard) == (made._fit.levels[4], min(16 / CELLS, 0.5))
     y, variances, seen = of_cells(arm)
