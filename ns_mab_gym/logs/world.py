@@ -47,8 +47,8 @@ class Fit(NamedTuple):
 
     Attributes:
         together: the posterior probabilities that all arms stand still, all jump at the same times, each moves alone.
-        weights: (K, M) those of each arm if it moves alone: of standing still (by level), drifting (by level and walk) and jumping
-            (by level and rate).
+        weights: (K, M) those of each arm if it moves alone: of standing still (by level), drifting (by level and walk)
+            and jumping (by level and rate).
         levels: (M,) the standard deviation of levels.
         walks: (M,) the variance of one step of a walk; 0 for other ways.
         hazards: (M,) the probability of a jump between two cells; 0 for other ways.

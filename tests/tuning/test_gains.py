@@ -34,14 +34,17 @@ def advice(log):
 
 
 def test_learning_pays_where_the_best_arm_changes(advice):
-    """An agent that is never wrong earns 0.9, always one arm about 0.55, and so did the log."""
+    """An agent that is never wrong earns 0.9, always one arm about 0.55, and so did the log.
+
+    So no gain is above 0.35, but for what the log leaves open: three standard errors of 0.3/√1 500.
+    """
     fixed, logged = advice.gains
     assert fixed.over.startswith("always")
     assert fixed.reward == pytest.approx(0.55, abs=0.04)
     assert logged.reward == pytest.approx(0.55, abs=0.04)
     assert fixed.clear
     assert logged.clear
-    assert 0.2 < fixed.low < fixed.difference < fixed.high < 0.36
+    assert 0.2 < fixed.low < fixed.difference < fixed.high < 0.35 + 0.025
     assert "the best fixed arm (0.5" in str(advice)
     assert ", clear" in str(advice)
     assert "3,000 decisions in 2.08 d" in str(advice)
