@@ -162,7 +162,7 @@ def _propensities(log: Log) -> tuple[Floats, list[str]]:
         )
         raise ValueError(
             f"the log has no propensities, and its arms were not chosen uniformly{over} ({shares}; chi-square test "
-            f"over {blocks} parts of its time, p = {p:.1g}), so that it cannot tell what others would have earned; log "
+            f"over {blocks} parts of its time, p = {max(p, 1e-300):.1g}), so that it cannot tell what others would have earned; log "
             f"the probability of each choice and name its column with propensity=, or use log.world()"
         )
     notes = [
