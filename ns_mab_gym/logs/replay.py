@@ -162,8 +162,8 @@ def _propensities(log: Log) -> tuple[Floats, list[str]]:
         )
         raise ValueError(
             f"the log has no propensities, and its arms were not chosen uniformly{over} ({shares}; chi-square test "
-            f"over {blocks} parts of its time, p = {max(p, 1e-300):.1g}), so that it cannot tell what others would have "
-            f"earned; log the probability of each choice and name its column with propensity=, or use log.world()"
+            f"over {blocks} parts of its time, p = {max(p, 1e-300):.1g}), so that it cannot tell what others would "
+            f"have earned; log the probability of each choice and name its column with propensity=, or use log.world()"
         )
     notes = [
         f"no propensities: uniform choices are assumed (chi-square test over {blocks} parts of the time, p = {p:.2g})"
