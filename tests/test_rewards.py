@@ -163,3 +163,22 @@ def test_means_that_a_law_cannot_have(law):
     if math.isfinite(law.support[1]):
         with pytest.raises(ValueError, match=r"rewards need means in \[0, 1\], got means from -0.1 to 1.2"):
             law.check_means(np.array([[-0.1, 1.2]]))
+
+
+@pytest.mark.parametrize("values", [(0.0, 0.0, 1.5, 7.0, 0.1), (-1.0, 0.0, 0.3, 2.0)])
+def test_rewards_that_were_seen_are_moved_to_the_mean(values):
+    """Over an even grid of luck: the mean, and the values multiplied, or shifted if one is negative."""
+    law = rewards.Empirical(values=values)
+    sample = np.array([law.reward(3.0, luck) for luck in np.arange(0.5, 1_000) / 1_000])
+    assert sample.mean() == pytest.approx(3.0)
+    seen, centre = np.sort(values), np.mean(values)
+    expected = seen * 3 / centre if min(values) >= 0 else seen + 3 - centre
+    np.testing.assert_allclose(np.unique(sample), np.unique(expected))
+    assert law.subgaussian == pytest.approx(np.std(values))
+    assert rewards.make(json.loads(json.dumps(dataclasses.asdict(law)))) == law
+
+
+@pytest.mark.parametrize("values", [(1.0,), (2.0, 2.0), (0.0, math.nan)])
+def test_rewards_that_say_nothing_are_refused(values):
+    with pytest.raises(ValueError, match="two or more finite rewards, not all of them equal"):
+        rewards.Empirical(values=values)

@@ -18,9 +18,7 @@ from ..theory.text_tables import signed
 from ..wrappers.feedback import DelayedRewards
 from .race import WorldEvaluator
 
-BELIEVED = (
-    0.1  # the share of regret that an agent must save, beyond doubt, to be named instead of the one to start with
-)
+BELIEVED = 0.05  # the share of a regret up to which histories made from a log tell nobody apart
 HISTORIES, FEWEST = 200, 40  # on which a gain is measured, at most; and from which on quantiles are its interval
 CONFIDENCE = 0.95
 MEMORIES = ("window", "batch", "block")  # parameters that are numbers of decisions

@@ -384,7 +384,12 @@ class Fixed:
         return self.luck
 
 
-@pytest.mark.parametrize("law", [rewards.Bernoulli(), rewards.Gaussian(scale=0.3), rewards.Beta(concentration=3.0)])
+SEEN = (rewards.Empirical(values=(0.0, 0.0, 1.5, 7.0, 0.1)), rewards.Empirical(values=(-1.0, 0.0, 0.3)))
+
+
+@pytest.mark.parametrize(
+    "law", [rewards.Bernoulli(), rewards.Gaussian(scale=0.3), rewards.Beta(concentration=3.0), *SEEN], ids=repr
+)
 @pytest.mark.parametrize("mu", [0.0, 0.25, 0.5, 1.0])
 @pytest.mark.parametrize("luck", [0.0, 0.25, 0.5, 1 - 2**-53])
 def test_a_draw_equals_the_reward_of_the_law(law: rewards.Law, mu: float, luck: float) -> None:
