@@ -481,7 +481,25 @@ def forget(state: ChangepointState, arm: int) -> None:
     _mix(state)
 
 
-rule(ChangepointState, act, observe, forget)
+def expect(state: ChangepointState, arm: int, pulls: int) -> None:
+    """Narrow what is believed of an arm as if it had shown its mean so often, and count it as seen now."""
+    before = state.scale[SINGLE] > 0.0
+    for i in range(state.last.size):
+        if before or i == arm:  # write the mean and the variance by both beliefs into the first one alone
+            mean, variance = _now(state, i)
+            if i == arm:
+                variance /= 1.0 + pulls * variance / _noise(state, i, mean)
+            for d in range(state.drifts.size):
+                state.kept[d, i] = 1.0
+                state.parts[d, MEAN, i] = state.shares[d] * mean
+                state.parts[d, SQUARE, i] = state.shares[d] * (variance + mean * mean)
+    state.scale[SINGLE] = 0.0
+    state.seen[PULLS, arm] += pulls
+    state.clock[ROUNDS] += pulls
+    state.last[arm] = state.clock[ROUNDS]
+
+
+rule(ChangepointState, act, observe, forget, expect)
 
 
 @dataclass(eq=False)
@@ -549,6 +567,8 @@ class ChangepointUCB(Agent):
     """
 
     name: ClassVar[str] = "changepoint-ucb"
+    chances: ClassVar[str] = "exact"
+    under_way: ClassVar[str] = "counted"
     hazards: ClassVar[tuple[float, ...]] = HAZARDS
     drifts: ClassVar[tuple[float, ...]] = DRIFTS
 

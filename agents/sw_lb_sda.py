@@ -41,6 +41,11 @@ def act(state: DuelState, mask: BoolArray, rng: np.random.Generator) -> int:
         if winner < 0 and outcomes[i] == DUE:
             winner = i
     forced = unseen(pulls, state.window.clock, mask)
+    if winner < 0:  # all winners are under way: the leader, or in the first stage the arm with the fewest pulls
+        winner = state.clock[LEADER]
+        for i in range(outcomes.size):
+            if winner < 0 or (state.clock[LEADER] < 0 and pulls[i] < pulls[winner]):
+                winner = i
     return forced if forced >= 0 else winner
 
 
@@ -115,7 +120,14 @@ def forget(state: DuelState, arm: int) -> None:
         state.clock[TO_PLAY] = state.outcomes.size
 
 
-rule(DuelState, act, observe, forget)
+def expect(state: DuelState, arm: int, pulls: int) -> None:
+    """Count the pulls; a winner that is under way was played."""
+    memories.expect_rounds(state.window, arm, pulls)
+    if state.outcomes[arm] == DUE:
+        state.outcomes[arm] = PLAYED
+
+
+rule(DuelState, act, observe, forget, expect)
 
 
 @dataclass(eq=False)
@@ -158,6 +170,8 @@ class SWLBSDA(Agent):
     """
 
     name: ClassVar[str] = "sw-lb-sda"
+    chances: ClassVar[str] = "exact"
+    under_way: ClassVar[str] = "counted"
     handles_mask: ClassVar[bool] = False
 
     window: int = field(kw_only=True)

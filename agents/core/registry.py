@@ -28,6 +28,21 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
 REWARDS = {"binary": "0 or 1 (others in [0, 1] with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
+CHANCES = {
+    "exact": "exact",
+    "quadrature": "by quadrature, with errors below 10^-6",
+    "draws": "by 10,000 draws, with a standard error of at most 0.005",
+    "base": "as those of the base",
+}
+UNDER_WAY = {
+    "counted": "counted as pulls that showed their arm's mean so far, or nothing if it has none: where arms are forced, "
+    "in the width of indices, and in clocks and turns",
+    "waits": "an arm whose first reward is under way is not forced again; it waits, unless all arms do",
+    "drawn": "not counted: it draws, or chooses, by the rewards that came",
+    "base": "counted where its base counts them, and in turns of exploration",
+    "refused": "refused, as late rewards and batches are: it learns from the probability or the place of the choice just "
+    "made",
+}
 UNSTATED = "not stated"
 SUBGAUSSIAN = "λ, the scale of the rewards, for make and simulate alone: what follows from it is tuned (default 0.5)"
 WIDTH = 100
@@ -250,7 +265,11 @@ def card(name: str) -> Card:
     facts = {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in sections}
     if weakness := _one_line(_raw(doc, "Weakness")):  # of an agent that is far behind
         facts["weakness"] = weakness
-    found = card_of(name, agent, facts | {"rewards": REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)})
+    facts["rewards"] = REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)
+    facts["chances"] = CHANCES.get(getattr(agent, "chances", ""), UNSTATED)
+    late = getattr(agent, "handles_delay", False)
+    facts["under way"] = UNDER_WAY.get(getattr(agent, "under_way", "") if late else "refused", UNSTATED)
+    found = card_of(name, agent, facts)
     if _takes_any_scale(agent) and "λ" in facts.get("knowledge", ""):
         found.parameters.setdefault("subgaussian", SUBGAUSSIAN)
     return found
