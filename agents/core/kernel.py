@@ -221,7 +221,7 @@ def copied(state: Any, n_arms: int, *, but_decided: bool = False) -> Any:
             for name, part in zip(names, state, strict=True)
         ]
         return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
-    small = isinstance(state, np.ndarray) and state.size <= max(SMALL, 8 * n_arms)
+    small = isinstance(state, np.ndarray) and state.size <= max(SMALL, 8 * n_arms) and state.flags.writeable
     return state.copy() if small else state
 
 
@@ -250,7 +250,8 @@ def renew(view: Any, state: Any) -> None:
 
 @overload(renew, strict=False, jit_options=LEAN)
 def _compiled_renew(view: Any, state: Any) -> Any:
-    """Plain loops over arrays, which compile fast, and one part of a tuple after the other."""
+    """Plain loops over arrays, which compile fast, and one half of a tuple after the other."""
+    half = len(view) // 2 if isinstance(view, types.BaseTuple) else 0
 
     def array(view: Any, state: Any) -> None:
         if view is not state:
@@ -262,13 +263,15 @@ def _compiled_renew(view: Any, state: Any) -> Any:
             for i in range(state.shape[0]):
                 renew(view[i], state[i])
 
-    def parts(view: Any, state: Any) -> None:
-        renew(view[0], state[0])
-        renew(view[1:], state[1:])
+    def halves(view: Any, state: Any) -> None:
+        renew(view[:half], state[:half])
+        renew(view[half:], state[half:])
 
     if isinstance(view, types.Array) and view.mutable:
         return array if view.ndim == 1 else arrays
-    return parts if isinstance(view, types.BaseTuple) and len(view) > 0 else lambda view, state: None
+    if isinstance(view, types.BaseTuple) and len(view) == 1:
+        return lambda view, state: renew(view[0], state[0])
+    return halves if half > 0 else lambda view, state: None
 
 
 helper(imagine)
