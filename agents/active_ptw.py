@@ -153,7 +153,7 @@ class ActivePTW(Agent):
     """
 
     name: ClassVar[str] = "active-ptw"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     depth: int = field(kw_only=True)

@@ -184,8 +184,8 @@ class AFFUCB(Agent):
     """
 
     name: ClassVar[str] = "aff-ucb"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     step: float = field(default=0.001, kw_only=True)
     least: float = field(default=0.6, kw_only=True)
@@ -240,7 +240,7 @@ class AFFTS(Agent):
     """
 
     name: ClassVar[str] = "aff-ts"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     step: float = field(default=0.001, kw_only=True)

@@ -219,8 +219,8 @@ class BanditOverWindows(Agent):
     """
 
     name: ClassVar[str] = "bandit-over-windows"
-    chances: ClassVar[str] = "base"
-    under_way: ClassVar[str] = "base"
+    probability: ClassVar[str] = "base"
+    late: ClassVar[str] = "base"
 
     block: int = field(kw_only=True)
     gamma: float = field(kw_only=True)

@@ -96,7 +96,7 @@ class BetaSWTS(Agent):
     """
 
     name: ClassVar[str] = "beta-swts"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     window: int = field(kw_only=True)
@@ -139,7 +139,7 @@ class TS(Agent):
     """
 
     name: ClassVar[str] = "ts"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     def _new_state(self) -> BetaState:

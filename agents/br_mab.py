@@ -182,8 +182,8 @@ class BRMAB(Agent):
     """
 
     name: ClassVar[str] = "br-mab"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     threshold: float = field(kw_only=True)

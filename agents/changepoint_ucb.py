@@ -567,8 +567,8 @@ class ChangepointUCB(Agent):
     """
 
     name: ClassVar[str] = "changepoint-ucb"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     hazards: ClassVar[tuple[float, ...]] = HAZARDS
     drifts: ClassVar[tuple[float, ...]] = DRIFTS
 

@@ -120,8 +120,8 @@ rule(
 class ActiveAgent(Agent):
     """An agent made of parts: subclasses say which."""
 
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     @abstractmethod
     def _parts(self) -> Parts:
@@ -465,7 +465,7 @@ class GLRTS(MonitoredByGLR):
     """
 
     name: ClassVar[str] = "glr-ts"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     def _inner(self) -> BetaState:
@@ -514,8 +514,8 @@ class ADRTS(ActiveAgent):
     """
 
     name: ClassVar[str] = "adr-ts"
-    chances: ClassVar[str] = "quadrature"
-    under_way: ClassVar[str] = "drawn"
+    probability: ClassVar[str] = "quadrature"
+    late: ClassVar[str] = "drawn"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     delta: float = field(kw_only=True)
@@ -607,8 +607,8 @@ class Restarting(ActiveAgent):
     """
 
     name: ClassVar[str] = "restarting"
-    chances: ClassVar[str] = "base"
-    under_way: ClassVar[str] = "base"
+    probability: ClassVar[str] = "base"
+    late: ClassVar[str] = "base"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"  # of the default base; each agent has its own
 
     base: str = field(default="ts", kw_only=True)

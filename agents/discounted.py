@@ -138,8 +138,8 @@ class DUCB(Agent):
     """
 
     name: ClassVar[str] = "d-ucb"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     gamma: float = field(kw_only=True)
     xi: float = field(default=0.6, kw_only=True)
@@ -200,8 +200,8 @@ class FadedIndex(Agent):
     """
 
     name: ClassVar[str] = "faded-index"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     gamma: float = field(kw_only=True)
@@ -290,7 +290,7 @@ class DTS(Agent):
     """
 
     name: ClassVar[str] = "d-ts"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     gamma: float = field(kw_only=True)
@@ -397,8 +397,8 @@ class DSTS(Agent):
     """
 
     name: ClassVar[str] = "ds-ts"
-    chances: ClassVar[str] = "quadrature"
-    under_way: ClassVar[str] = "waits"
+    probability: ClassVar[str] = "quadrature"
+    late: ClassVar[str] = "waits"
 
     gamma: float = field(kw_only=True)
     subgaussian: float = field(default=0.5, kw_only=True)

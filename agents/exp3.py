@@ -147,7 +147,7 @@ class Exp3(Agent):
     """
 
     name: ClassVar[str] = "exp3"
-    chances: ClassVar[str] = "exact"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
@@ -404,7 +404,7 @@ class Exp3IX(Agent):
     """
 
     name: ClassVar[str] = "exp3-ix"
-    chances: ClassVar[str] = "exact"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False

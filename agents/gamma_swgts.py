@@ -104,8 +104,8 @@ class GammaSWGTS(Agent):
     """
 
     name: ClassVar[str] = "gamma-swgts"
-    chances: ClassVar[str] = "quadrature"
-    under_way: ClassVar[str] = "waits"
+    probability: ClassVar[str] = "quadrature"
+    late: ClassVar[str] = "waits"
 
     window: int = field(kw_only=True)
     gamma: float = field(default=1.0, kw_only=True)

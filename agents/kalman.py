@@ -194,7 +194,7 @@ class PredictiveSampling(Agent):
     """
 
     name: ClassVar[str] = "predictive-sampling"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
 
     phi: PerArm = field(kw_only=True)
     mean: PerArm | None = field(default=0.5, kw_only=True)
@@ -308,7 +308,7 @@ class KalmanTS(Agent):
     """
 
     name: ClassVar[str] = "kalman-ts"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
 
     drift: float = field(kw_only=True)
     noise: float = field(default=0.5, kw_only=True)
@@ -372,8 +372,8 @@ class KalmanUCB(KalmanTS):
     """
 
     name: ClassVar[str] = "kalman-ucb"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     width: float = field(default=2.0, kw_only=True)
 

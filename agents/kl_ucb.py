@@ -122,8 +122,8 @@ class KLUCB(Agent):
     """
 
     name: ClassVar[str] = "kl-ucb"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     c: float = field(default=3.0, kw_only=True)

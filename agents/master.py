@@ -246,7 +246,7 @@ class Master(Agent):
     """
 
     name: ClassVar[str] = "master"
-    chances: ClassVar[str] = "exact"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_delay: ClassVar[bool] = False
 

@@ -152,8 +152,8 @@ class RLessUCB(Agent):
     """
 
     name: ClassVar[str] = "r-less-ucb"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     epsilon: float = field(default=0.25, kw_only=True)
     alpha: float = field(default=4.0, kw_only=True)

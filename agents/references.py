@@ -73,7 +73,8 @@ class Random(Agent):
     """
 
     name: ClassVar[str] = "random"
-    chances: ClassVar[str] = "exact"
+    late: ClassVar[str] = "none"
+    probability: ClassVar[str] = "exact"
 
     def _new_state(self) -> RandomState:
         return RandomState(np.zeros(1, np.int64))
@@ -128,7 +129,8 @@ class Oracle(Agent):
     """
 
     name: ClassVar[str] = "oracle"
-    chances: ClassVar[str] = "exact"
+    late: ClassVar[str] = "none"
+    probability: ClassVar[str] = "exact"
 
     means: FloatArray = field(kw_only=True, repr=False)
 
@@ -231,8 +233,8 @@ class OracleRestart(Agent):
     """
 
     name: ClassVar[str] = "oracle-restart"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     means: FloatArray = field(kw_only=True, repr=False)

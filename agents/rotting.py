@@ -112,8 +112,8 @@ class RottingAgent(Agent):
         horizon: T, how many rewards of each arm the exact form remembers; not needed on the grid.
     """
 
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     alpha: float = field(default=1.0, kw_only=True)
     subgaussian: float = field(default=0.5, kw_only=True)

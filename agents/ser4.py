@@ -152,7 +152,7 @@ class Ser4(Agent):
     """
 
     name: ClassVar[str] = "ser4"
-    chances: ClassVar[str] = "exact"
+    probability: ClassVar[str] = "exact"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
     assumes: ClassVar[Mapping[str, Any]] = {"switches": 0}

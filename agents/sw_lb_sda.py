@@ -170,8 +170,8 @@ class SWLBSDA(Agent):
     """
 
     name: ClassVar[str] = "sw-lb-sda"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     handles_mask: ClassVar[bool] = False
 
     window: int = field(kw_only=True)

@@ -118,8 +118,8 @@ class UCB1(Agent):
     """
 
     name: ClassVar[str] = "ucb1"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     xi: float = field(default=2.0, kw_only=True)
     subgaussian: float = field(default=0.5, kw_only=True)
@@ -168,8 +168,8 @@ class SWUCB(Agent):
     """
 
     name: ClassVar[str] = "sw-ucb"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     window: int = field(kw_only=True)
     xi: float = field(default=0.6, kw_only=True)

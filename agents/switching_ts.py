@@ -352,7 +352,7 @@ class SwitchingTS(Agent):
     """
 
     name: ClassVar[str] = "switching-ts"
-    chances: ClassVar[str] = "quadrature"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     hazard: float | str = field(default=BLIND_HAZARD, kw_only=True)

@@ -162,8 +162,8 @@ class EpsilonGreedy(Agent):
     """
 
     name: ClassVar[str] = "epsilon-greedy"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "waits"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "waits"
 
     epsilon: float = field(default=0.1, kw_only=True)
     decay: float = field(default=0.0, kw_only=True)
@@ -284,8 +284,8 @@ class Softmax(Agent):
     """
 
     name: ClassVar[str] = "softmax"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "waits"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "waits"
 
     temperature: float = field(default=0.1, kw_only=True)
     cooling: bool = field(default=False, kw_only=True)
@@ -376,7 +376,7 @@ class GradientBandit(Agent):
     """
 
     name: ClassVar[str] = "gradient-bandit"
-    chances: ClassVar[str] = "exact"
+    probability: ClassVar[str] = "exact"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
 
@@ -469,8 +469,8 @@ class ExploreThenCommit(Agent):
     """
 
     name: ClassVar[str] = "explore-then-commit"
-    chances: ClassVar[str] = "exact"
-    under_way: ClassVar[str] = "counted"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     m: int = field(kw_only=True)
 

@@ -118,7 +118,7 @@ class TsallisINF(Agent):
     """
 
     name: ClassVar[str] = "tsallis-inf"
-    chances: ClassVar[str] = "exact"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False

@@ -68,8 +68,8 @@ class Agent(ABC):
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "real"
     handles_mask: ClassVar[bool] = True
     handles_delay: ClassVar[bool] = True
-    chances: ClassVar[str] = "draws"  # how its probabilities are had: a key of CHANCES in ``registry.py``
-    under_way: ClassVar[str] = "drawn"  # what pulls without a reward yet mean to it: a key of UNDER_WAY there
+    probability: ClassVar[str] = "draws"  # how its probabilities are had: a key of PROBABILITY in ``registry.py``
+    late: ClassVar[str] = "drawn"  # what pulls whose rewards are under way mean to it: a key of LATE there
     assumes: ClassVar[Mapping[str, Any]] = {}  # pieces of knowledge that a blind agent takes for granted, if it must
 
     n_arms: int
