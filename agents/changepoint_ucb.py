@@ -482,21 +482,23 @@ def forget(state: ChangepointState, arm: int) -> None:
 
 
 def expect(state: ChangepointState, arm: int, pulls: int) -> None:
-    """Narrow what is believed of an arm as if it had shown its mean so often, and count it as seen now."""
-    before = state.scale[SINGLE] > 0.0
-    for i in range(state.last.size):
-        if before or i == arm:  # write the mean and the variance by both beliefs into the first one alone
-            mean, variance = _now(state, i)
-            if i == arm:
-                variance /= 1.0 + pulls * variance / _noise(state, i, mean)
-            for d in range(state.drifts.size):
-                state.kept[d, i] = 1.0
-                state.parts[d, MEAN, i] = state.shares[d] * mean
-                state.parts[d, SQUARE, i] = state.shares[d] * (variance + mean * mean)
-    state.scale[SINGLE] = 0.0
+    """Narrow both beliefs about an arm, as if it had shown its mean so often just now."""
+    mean, variance = _now(state, arm)
+    variance /= 1.0 + pulls * variance / _noise(state, arm, mean)
+    for d in range(state.drifts.size):
+        state.kept[d, arm] = 1.0
+        state.parts[d, MEAN, arm] = state.shares[d] * mean
+        state.parts[d, SQUARE, arm] = state.shares[d] * (variance + mean * mean)
+    for q in range(state.single.rates.size):
+        state.single.kept[q, arm] = 1.0
+        state.single.moments[q, MEAN, arm] = mean
+        state.single.moments[q, SQUARE, arm] = variance + mean * mean
     state.seen[PULLS, arm] += pulls
-    state.clock[ROUNDS] += pulls
     state.last[arm] = state.clock[ROUNDS]
+    for i in range(state.last.size):  # what was seen just now, is so after these rounds too
+        if state.last[i] == state.clock[ROUNDS]:
+            state.last[i] += pulls
+    state.clock[ROUNDS] += pulls
 
 
 rule(ChangepointState, act, observe, forget, expect)
