@@ -53,8 +53,6 @@ UNDRAWN = -1  # stands for the window of a block that has not begun
 class BlockState(NamedTuple):
     """The agent within, the windows it may have, and what Exp3 knows about them."""
 
-    decided = ("probabilities", "clock")
-
     inner: Any  # the base on the longest window; on a shorter one it uses the beginning of that memory
     windows: IntArray  # (J,) rising; the last one is as long as a block
     weights: Weights  # of the windows
@@ -148,7 +146,13 @@ def probabilities(state: BlockState, mask: BoolArray) -> FloatArray:
 
 
 rule(
-    BlockState, act_in_block, observe_in_block, forget_in_block, expect_in_block, probabilities=probabilities
+    BlockState,
+    act_in_block,
+    observe_in_block,
+    forget_in_block,
+    expect_in_block,
+    probabilities=probabilities,
+    decided=("probabilities", "clock"),
 )
 
 

@@ -111,9 +111,7 @@ def probabilities(state: ActiveState, mask: BoolArray) -> FloatArray:
     return with_exploration(state.explorer, next_choice(state.inner, mask), mask)
 
 
-rule(
-    ActiveState, act_or_explore, observe_and_watch, forget_both, expect_or_explore, probabilities=probabilities
-)
+rule(ActiveState, act_or_explore, observe_and_watch, forget_both, expect_or_explore, probabilities=probabilities)
 
 
 @dataclass(eq=False)

@@ -197,9 +197,7 @@ def expect_between_changes(state: OracleRestartState, arm: int, pulls: int) -> N
     kernel.expect(state.inner, arm, pulls)
 
 
-rule(
-    OracleRestartState, act_between_changes, observe_until_change, forget_between_changes, expect_between_changes
-)
+rule(OracleRestartState, act_between_changes, observe_until_change, forget_between_changes, expect_between_changes)
 
 
 @dataclass(eq=False)

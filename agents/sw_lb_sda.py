@@ -41,10 +41,9 @@ def act(state: DuelState, mask: BoolArray, rng: np.random.Generator) -> int:
         if winner < 0 and outcomes[i] == DUE:
             winner = i
     forced = unseen(pulls, state.window.clock, mask)
-    if winner < 0:  # all winners are under way: the leader, or in the first stage the arm with the fewest pulls
-        winner = state.clock[LEADER]
+    if winner < 0:  # all winners are under way: they are played in turn until a reward comes
         for i in range(outcomes.size):
-            if winner < 0 or (state.clock[LEADER] < 0 and pulls[i] < pulls[winner]):
+            if outcomes[i] < 0 and (winner < 0 or outcomes[i] > outcomes[winner]):
                 winner = i
     return forced if forced >= 0 else winner
 
@@ -121,10 +120,10 @@ def forget(state: DuelState, arm: int) -> None:
 
 
 def expect(state: DuelState, arm: int, pulls: int) -> None:
-    """Count the pulls; a winner that is under way was played."""
+    """Count the pulls; of a winner that is due, as a negative number in the place of its outcome."""
     memories.expect_rounds(state.window, arm, pulls)
     if state.outcomes[arm] == DUE:
-        state.outcomes[arm] = PLAYED
+        state.outcomes[arm] = -pulls
 
 
 rule(DuelState, act, observe, forget, expect)

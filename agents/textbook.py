@@ -84,7 +84,7 @@ class GreedyState(NamedTuple):
 @inlined
 def chance_of_any(state: GreedyState, n_arms: int) -> float:
     """ε_t."""
-    return min(1.0, max(state.epsilon, state.decay * n_arms / (state.estimates.clock[ROUNDS] + 1)))
+    return float(min(1.0, max(state.epsilon, state.decay * n_arms / (state.estimates.clock[ROUNDS] + 1))))
 
 
 def act_greedy(state: GreedyState, mask: BoolArray, rng: np.random.Generator) -> int:

@@ -71,6 +71,7 @@ allocating = register_jitable(**LEAN, _nrt=True)  # the others count references 
 
 
 RULES: dict[type, dict[str, Callable[..., Any]]] = {}  # the functions of each class of state, by their names here
+DECIDED: dict[type, tuple[str, ...]] = {}  # fields of each class of state that outlive a copy on which a rule acts
 _COMPILED: set[type] = set()  # states whose functions numba has compiled: it would not look them up again
 NAMED_TUPLES = (types.NamedTuple, types.NamedUniTuple)
 
@@ -83,8 +84,21 @@ def rule(
     expect: Expect | None = None,
     *,
     probabilities: Probabilities | None = None,
+    decided: tuple[str, ...] = (),
 ) -> None:
-    """Register the functions of the algorithm with this class of state."""
+    """Register the functions of the algorithm with this class of state.
+
+    Args:
+        state: the class.
+        act: as above.
+        observe: as above.
+        forget: as above.
+        expect: as above.
+        probabilities: as above.
+        decided: the fields in which ``act`` writes down what it decided for later rounds, such as a window that was
+            drawn: it keeps them when it acts on a copy because pulls are under way.
+    """
+    DECIDED[state] = decided
     _keep(state, act=act, observe=observe, forget=forget, expect=expect, probabilities=probabilities)
 
 
@@ -210,11 +224,10 @@ def copied(state: Any, n_arms: int, *, but_decided: bool = False) -> Any:
     Args:
         state: the state.
         n_arms: K.
-        but_decided: whether the copy also shares the fields in which ``act`` writes down what it decided for later
-            rounds. The class of the state names them in ``decided``.
+        but_decided: whether the copy also shares the fields in which ``act`` writes down what it decided for later.
     """
     if isinstance(state, tuple):
-        shared = getattr(type(state), "decided", ()) if but_decided else ()
+        shared = DECIDED.get(type(state), ()) if but_decided else ()
         names = getattr(state, "_fields", range(len(state)))
         parts = [
             part if name in shared else copied(part, n_arms, but_decided=but_decided)
@@ -226,7 +239,7 @@ def copied(state: Any, n_arms: int, *, but_decided: bool = False) -> Any:
 
 
 def imagine(view: Any, state: Any, pending: IntArray) -> None:
-    """Make of a copy of a state what the state would be, had all pulls that are under way shown the means of their arms.
+    """Make of a copy of a state what the state would be had all pulls under way shown the means of their arms.
 
     Args:
         view: the copy, of which nothing is kept but what is shared.

@@ -1,8 +1,8 @@
 """The law of the next choice of a rule: which arm it plays with which probability.
 
-A rule that draws nothing plays one arm. Rules that draw one arm from weights note these, or say in a few lines what they
-draw from. That one of several independent samples is the largest has a probability that is an integral, taken here by
-quadrature. What is left is drawn 10,000 times.
+A rule that draws nothing plays one arm. Rules that draw one arm from weights note these, or say in a few lines what
+they draw from. That one of several independent samples is the largest has a probability that is an integral, taken here
+by quadrature. What is left is drawn 10,000 times.
 """
 
 from __future__ import annotations
@@ -22,19 +22,16 @@ EDGES = np.concatenate([-OFFSETS[:0:-1], OFFSETS])
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(POINTS)
 
 
-def _integrals() -> FloatArray:
-    """(P, P) the integral from −1 to each node of the polynomial that is 1 at one node and 0 at the others."""
-    legendre = np.polynomial.legendre
-    columns = [legendre.legval(NODES, legendre.legint(row, lbnd=-1)) for row in np.eye(POINTS)]
-    return np.array(columns).T @ np.linalg.inv(legendre.legvander(NODES, POINTS - 1))
-
-
-UP_TO_NODE = _integrals()
+POWERS = np.arange(POINTS)
+# (P, P) the integral from −1 to each node of the polynomial that is 1 at one node and 0 at the others
+UP_TO_NODE: FloatArray = ((NODES[:, None] ** (POWERS + 1) - (-1.0) ** (POWERS + 1)) / (POWERS + 1)) @ np.linalg.inv(
+    NODES[:, None] ** POWERS
+)
 
 
 def next_choice(state: Any, mask: BoolArray) -> FloatArray:
     """(K,) the probability with which ``act(state, mask, rng)`` plays each arm; the state stays as it is."""
-    rng = np.random.Generator(np.random.PCG64(0))
+    rng = np.random.default_rng(0)
     before = rng.bit_generator.state
     only = act(copied(state, mask.size), mask, rng)
     if rng.bit_generator.state == before:  # nothing was drawn
@@ -133,5 +130,5 @@ def _largest(edges: FloatArray, log_density: Any) -> FloatArray:
     before, after = np.ones_like(below), np.ones_like(below)
     np.cumprod(below[:-1], axis=0, out=before[1:])
     np.cumprod(below[:0:-1], axis=0, out=after[-2::-1])
-    found: FloatArray = ((density * before * after) @ WEIGHTS * half).sum(axis=1) / ends[:, -1]
-    return found / found.sum()
+    found = ((density * before * after) @ WEIGHTS * half).sum(axis=1) / ends[:, -1]
+    return np.asarray(found / found.sum())

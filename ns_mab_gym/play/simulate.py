@@ -376,8 +376,8 @@ class Pairing:
         began = time.perf_counter()
         try:
             rounds, chosen = play(
-                agent.state, view, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
-                agent.pending, pulls, suboptimal, arms, rewards, order, known_after,
+                agent.state, view, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds,
+                runs.regret[run], agent.pending, pulls, suboptimal, arms, rewards, order, known_after,
                 np.zeros((1, 3), np.int64) if log is None else log.rows,
             )  # fmt: skip
         except (NumbaError, NotImplementedError, AttributeError) as error:  # the last is of numba's own code

@@ -80,7 +80,7 @@ def test_an_arm_is_not_forced_again_before_its_first_reward(name):
 
 @pytest.mark.parametrize("bound", ["ucb1", "sw-ucb"])
 def test_pulls_under_way_narrow_a_bound(bound):
-    """The index of the sources with N and t that count them, and means that do not: by hand, at every step of a batch."""
+    """The index of the sources, with N and t that count them and means that do not: by hand, at every step."""
     agent = after(bound, 30, **({"window": 1_000} if bound == "sw-ucb" else {}))
     xi = agent.xi
     means, waiting = agent.state.window.sums / agent.state.window.pulls, np.zeros(K)
@@ -127,7 +127,7 @@ def test_pulls_under_way_leave_the_state_as_it_is(name, parameters):
     if "expect" in RULES[type(agent.state)] and name != "bandit-over-windows":  # whose act may draw the next window
         played = [agent.act() for _ in range(20)]
         assert {key: value.tobytes() for key, value in arrays_of(agent.state).items()} == before
-        assert agent.pending.tolist() == (np.bincount(played, minlength=K) + [1, 0, 0, 2]).tolist()
+        assert agent.pending.tolist() == np.add(np.bincount(played, minlength=K), [1, 0, 0, 2]).tolist()
     agent.pending[:] = 0
     agent.rng = np.random.default_rng(1)
     twin.rng = np.random.default_rng(1)
@@ -186,7 +186,7 @@ def test_the_compiled_loop_counts_them_too_for_every_agent(name, parameters):
 
 
 def test_with_a_long_delay_an_index_still_learns():
-    """500 rounds of delay in 5 000: uniform play for 500 rounds costs a tenth of random play's regret, and then it learns.
+    """500 rounds of delay in 5 000: uniform play for 500 rounds costs a tenth of random play's regret; then it learns.
 
     Without a count it plays arms 1 to K for 501 rounds each, to the end, which is random play's regret on average.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -109,7 +110,7 @@ def by_scipy(laws: list[Any], points: list[float]) -> np.ndarray:
         others = [other for j, other in enumerate(laws) if j != i]
         pieces = [
             integrate.quad(lambda x, f=law, rest=others: f.pdf(x) * np.prod([g.cdf(x) for g in rest]), low, high)[0]
-            for low, high in zip(points[:-1], points[1:], strict=True)
+            for low, high in pairwise(points)
         ]
         found.append(sum(pieces))
     return np.array(found)
@@ -148,8 +149,6 @@ def test_the_largest_of_two_gaussian_samples(size):
 
 def test_a_rule_without_a_law_is_drawn_ten_thousand_times():
     """Also one whose acts change its state; the state stays as it is."""
-    from typing import NamedTuple
-
     class CoinState(NamedTuple):
         heads: np.ndarray
 
