@@ -20,6 +20,7 @@ BENCHMARKS = {
     "choosing": ("advice", "answers", "tuning"),
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
+    "late": ("late",),
     "peers": ("peers",),
     "starting": ("ahead", "judged", "ablation", "scaling"),
     "startup": ("loading", "compiling"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .kernel import RULES, BoolArray, FloatArray, act, copied
+from .kernel import RULES, BoolArray, FloatArray, Probabilities, act, copied
 
 DRAWS = 10_000
 POINTS = 6  # of Gauss and Legendre, in each cell between two edges
@@ -36,8 +36,9 @@ def next_choice(state: Any, mask: BoolArray) -> FloatArray:
     only = act(copied(state, mask.size), mask, rng)
     if rng.bit_generator.state == before:  # nothing was drawn
         return one_arm(int(only), mask.size)
-    found: FloatArray = RULES[type(state)].get("probabilities", drawn)(state, mask)
-    return found / found.sum()
+    law: Probabilities = RULES[type(state)].get("probabilities", drawn)
+    found = law(state, mask)
+    return np.asarray(found / found.sum())
 
 
 def one_arm(arm: int, n_arms: int) -> FloatArray:
