@@ -130,9 +130,8 @@ class Floor(Agent):
             support: the interval in which rewards lie.
             binary: whether every reward is 0 or 1.
         """
-        if self.binarize:
-            super().check_rewards(support, binary)
-        else:
+        super().check_rewards(support, binary)
+        if not self.binarize:
             self._within.check_rewards(support, binary)
 
     def _new_state(self) -> FloorState:

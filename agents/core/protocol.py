@@ -29,6 +29,7 @@ from .probabilities import next_choice
 
 Arrays = dict[str, npt.NDArray[Any]]
 
+NOT_ASKED = -1  # stands for the arm of the last act where a reward was observed since
 WORD = (1 << 64) - 1
 PLAIN = "biufUS"  # kinds of arrays that hold truth values, numbers or text; nothing pickled
 
@@ -127,7 +128,7 @@ class Agent(ABC):
         self.rng = np.random.default_rng(arguments.seed_number(seed))
         try:
             self.state, self._all_arms = self._new_state(), np.ones(self.n_arms, np.bool_)
-            self.pending: IntArray = np.zeros(self.n_arms, np.int64)
+            self.pending, self._asked = np.zeros(self.n_arms, np.int64), NOT_ASKED
         except (MemoryError, ValueError) as error:
             sizes = [value for value in self.parameters.values() if isinstance(value, int)]
             if isinstance(error, MemoryError) or self.n_arms * max(sizes) > arguments.MOST:  # more than NumPy can count
@@ -141,7 +142,8 @@ class Agent(ABC):
         """The arm to play, from 0 to K − 1.
 
         Until its reward is observed, the pull is under way (``pending``). Rules that need counts take such pulls for
-        pulls that showed what the arm showed on average: several acts without a reward between them are a batch.
+        pulls that showed what the arm showed on average: several acts without a reward between them are a batch. If
+        the reward observed next is of an arm without a pull under way, that arm was played instead.
 
         Args:
             observation: what the environment showed; bandit algorithms need none.
@@ -150,6 +152,7 @@ class Agent(ABC):
         chosen = act(self._supposed(), self._all_arms if mask is None else self._checked_mask(mask), self.rng)
         arm = arguments.whole_arm(self.name, chosen, self.n_arms)
         self.pending[arm] += 1
+        self._asked = arm
         return arm
 
     def _supposed(self) -> Any:
@@ -188,8 +191,10 @@ class Agent(ABC):
         if self.binarize:
             reward = 1.0 if self.rng.random() < reward else 0.0
         observe(self.state, arm, reward)
-        if self.pending[arm] > 0:  # an arm that was not asked for has none
-            self.pending[arm] -= 1
+        pulled = arm if self.pending[arm] > 0 else self._asked  # another arm was played than the agent had chosen
+        if pulled != NOT_ASKED and self.pending[pulled] > 0:
+            self.pending[pulled] -= 1
+        self._asked = NOT_ASKED
 
     def forget(self, arm: int | None = None) -> None:
         """Drop what was learnt about one arm, or about all; the agent's generator continues."""
@@ -223,7 +228,7 @@ class Agent(ABC):
     def state_dict(self) -> dict[str, Any]:
         """Everything the agent knows, as plain numbers, strings and arrays: ``numpy.savez`` can store it as it is."""
         arrays = {key: array.copy() for key, array in arrays_of(self.state).items()}
-        arrays["pending"] = self.pending.copy()
+        arrays["pending"], arrays["asked"] = self.pending.copy(), np.array([self._asked])
         arrays["generator"] = generator_state(self.rng)
         given = {f"parameter.{key}": value for key, value in self.parameters.items() if value is not None}
         return {"agent": self.name, **given, **arrays, "digest": digest_of(arrays)}
@@ -268,7 +273,7 @@ class Agent(ABC):
         for key, own in arrays_of(self.state).items():
             arrays[key].flags.writeable = own.flags.writeable  # compiled code has another type for constant arrays
         self.state, self.rng = with_arrays(self.state, arrays), generator_from(arrays["generator"])
-        self.pending = arrays["pending"]
+        self.pending, self._asked = arrays["pending"], int(arrays["asked"][0])
 
     def _checked_arm(self, arm: Any) -> int:
         try:

@@ -603,7 +603,7 @@ def takes(agent: agents.Agent, arm: int, reward: float) -> bool:
     [
         (lambda saved: None, "a saved ts is a dictionary as state_dict\\(\\) returns it, got NoneType"),
         (lambda saved: list(saved), "a saved ts is a dictionary .*, got list"),
-        (lambda saved: {}, "not a saved ts: it has no 'agent', 'parameter.n_arms', 'parameter.binarize' and 10 more"),
+        (lambda saved: {}, "not a saved ts: it has no 'agent', 'parameter.n_arms', 'parameter.binarize' and 11 more"),
         (lambda saved: saved | {"other": 1, 5: 2}, "not a saved ts: a ts has no 'other', 5; save it with"),
         (lambda saved: {k: v for k, v in saved.items() if k != "generator"}, "not a saved ts: it has no 'generator'; "),
         (lambda saved: agents.UCB1(ARMS).state_dict(), "not a saved ts but a saved ucb1: it has no 'state.means', "),

@@ -141,13 +141,18 @@ def test_pulls_are_counted_until_their_rewards_come_and_never_below_none():
     agent.observe(0, 1.0)
     agent.observe(2, 1.0)
     agent.observe(2, 1.0)  # of a pull that it was not asked for
+    agent.observe(2, 1.0)
     assert agent.pending.tolist() == [1, 1, 0]
     agent.lost(2)
     agent.pulled(1)
     assert agent.pending.tolist() == [1, 2, 0]
+    assert agent.act() == 0
     other = agents.SWUCB(3, window=10)
     other.load_state_dict(agent.state_dict())
-    assert other.pending.tolist() == [1, 2, 0]
+    for each in (agent, other):
+        assert each.pending.tolist() == [2, 2, 0]
+        each.observe(2, 1.0)  # arm 2 was played instead
+        assert each.pending.tolist() == [1, 2, 0]
     agent.reset(seed=1)
     assert agent.pending.tolist() == [0, 0, 0]
     with pytest.raises(ValueError, match="an arm must be an integer from 0 to 2, got 3"):

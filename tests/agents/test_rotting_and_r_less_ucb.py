@@ -139,8 +139,10 @@ def game(
             expected = RULES[name](recent, [len(each) for each in samples], t, mask.tolist(), means, **constants)
         arms.append(agent.act(mask=mask))
         assert arms[-1] == expected, f"round {t}"
-        assert agent.act(mask=mask) == expected  # an act changes nothing
+        agent.pending[:] = 0
+        assert agent.act(mask=mask) == expected  # an act changes nothing but what is under way
         agent.act(mask=~mask if (~mask).any() else mask)
+        agent.pending[:] = 0  # these were no pulls
         samples[arms[-1]].append(reward(arms[-1]))
         seen[arms[-1]] = t
         agent.observe(arms[-1], samples[arms[-1]][-1])
