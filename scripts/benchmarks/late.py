@@ -57,7 +57,7 @@ def late() -> Outcome:
     table: dict[str, dict[str, Any]] = {}
     for name in agents.names():
         kind = agents.kind(name)
-        if name in ("random", "oracle") or not kind.handles_delay:
+        if name in ("random", "oracle", "floor") or not kind.handles_delay:  # a floor is one under another agent
             continue
         counted = {when: share(name, when) for when in WHEN}
         with not_counted():
