@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from . import arguments
 from .arguments import DoesNotFitError, check_types, checking_types, positive_int, shown
-from .kernel import ALL, RULES, BoolArray, FloatArray, IntArray, act, copied, forget, imagine, observe
+from .kernel import ALL, RULES, BoolArray, FloatArray, act, copied, forget, imagine, observe
 from .knowledge import Knowledge
 from .probabilities import next_choice
 
