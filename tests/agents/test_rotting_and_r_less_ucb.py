@@ -265,7 +265,9 @@ def test_every_arm_is_that_of_the_definition(kind, epsilon, alpha, sigma, distur
         values = [index(x, t, epsilon, alpha, sigma) for x in samples]
         tied = math.isfinite(values[arm]) and math.isclose(values[arm], values[expected], rel_tol=1e-12)
         assert arm == expected or tied, f"round {t}"
+        agent.pending[:] = 0
         assert agent.act(mask=mask) == arm
+        agent.pending[:] = 0
         samples[arm].append(reward(kind, arm, t, rng))
         seen[arm] = t
         agent.observe(arm, samples[arm][-1])
