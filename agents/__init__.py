@@ -70,6 +70,7 @@ HOUSE: dict[str, str] = {
     "glr-ts": "detecting:GLRTS",
     "adr-ts": "detecting:ADRTS",
     "restarting": "detecting:Restarting",
+    "floor": "floor:Floor",
     "master": "master:Master",
     "bandit-over-windows": "bandit_over_windows:BanditOverWindows",
     "epsilon-greedy": "textbook:EpsilonGreedy",

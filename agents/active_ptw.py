@@ -12,6 +12,7 @@ import numpy as np
 from .core.arguments import positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, inlined, rule
 from .core.knowledge import Knowledge
+from .core.probabilities import largest_beta_law
 from .core.protocol import Agent
 
 FAILURES, SUCCESSES = 0, 1
@@ -92,7 +93,25 @@ def forget(state: PartitionState, arm: int) -> None:
         state.counts[:, :, arm] = 0.0
 
 
-rule(PartitionState, act, observe, forget)
+def level_posterior(log_odds: FloatArray) -> FloatArray:
+    """(D + 1,) the probability that the segment of the coming round is an interval of each level."""
+    posterior, reached = np.empty(log_odds.size), 1.0
+    for level in range(log_odds.size):
+        segment, split = _chances(log_odds[level])
+        posterior[level] = reached * segment
+        reached *= split
+    return posterior
+
+
+def probabilities(state: PartitionState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest) in the segment of each level, as likely as that is."""
+    found = np.zeros(mask.size)
+    for chance, seen in zip(level_posterior(state.log_odds), state.counts, strict=True):
+        found += chance * largest_beta_law(0.5 + seen[SUCCESSES], 0.5 + seen[FAILURES], mask)
+    return found
+
+
+rule(PartitionState, act, observe, forget, probabilities=probabilities)
 
 
 @dataclass(eq=False)
@@ -134,6 +153,7 @@ class ActivePTW(Agent):
     """
 
     name: ClassVar[str] = "active-ptw"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     depth: int = field(kw_only=True)
@@ -152,12 +172,7 @@ class ActivePTW(Agent):
 
     def level_posterior(self) -> FloatArray:
         """(D + 1,) the probability that the segment of the coming round is an interval of each level."""
-        posterior, reached = np.empty(self.depth + 1), 1.0
-        for level in range(self.depth + 1):
-            segment, split = _chances(self.state.log_odds[level])
-            posterior[level] = reached * segment
-            reached *= split
-        return posterior
+        return level_posterior(self.state.log_odds)
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from .core.arguments import check_subgaussian, fraction, positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, forgotten, helper, inlined, rule
 from .core.knowledge import Knowledge
+from .core.probabilities import largest_beta_law
 from .core.protocol import Agent
 from .parts.memories import ROUNDS, SEEN
 from .parts.races import unseen
@@ -123,8 +124,24 @@ def forget_aff(state: AFFUCBState | AFFTSState, arm: int) -> None:
     forget_adaptive(state.memory, arm)
 
 
-rule(AFFUCBState, act_aff_ucb, observe_aff, forget_aff)
-rule(AFFTSState, act_aff_ts, observe_aff, forget_aff)
+def expect_aff_ucb(state: AFFUCBState, arm: int, pulls: int) -> None:
+    """Let w, m and k grow as they would if the arm showed its mean and nothing faded."""
+    memory = state.memory
+    before = memory.pulls[arm]
+    if before > 0.0:
+        memory.sums[arm] += pulls * (memory.sums[arm] / before)
+    memory.pulls[arm] = before + pulls
+    memory.squares[arm] += pulls
+
+
+def probabilities_aff_ts(state: AFFTSState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest)."""
+    pulls, sums = state.memory.pulls, state.memory.sums
+    return largest_beta_law(state.prior + sums, state.prior + pulls - sums, mask)
+
+
+rule(AFFUCBState, act_aff_ucb, observe_aff, forget_aff, expect_aff_ucb)
+rule(AFFTSState, act_aff_ts, observe_aff, forget_aff, probabilities=probabilities_aff_ts)
 
 
 @dataclass(eq=False)
@@ -167,6 +184,8 @@ class AFFUCB(Agent):
     """
 
     name: ClassVar[str] = "aff-ucb"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     step: float = field(default=0.001, kw_only=True)
     least: float = field(default=0.6, kw_only=True)
@@ -221,6 +240,7 @@ class AFFTS(Agent):
     """
 
     name: ClassVar[str] = "aff-ts"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     step: float = field(default=0.001, kw_only=True)

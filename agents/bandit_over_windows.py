@@ -21,8 +21,22 @@ from .core.arguments import (
     read_call,
     spell_call,
 )
-from .core.kernel import ALL, INLINED, BoolArray, FloatArray, IntArray, act, forget, helper, inlined, observe, rule
+from .core.kernel import (
+    ALL,
+    INLINED,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    act,
+    expect,
+    forget,
+    helper,
+    inlined,
+    observe,
+    rule,
+)
 from .core.knowledge import Knowledge
+from .core.probabilities import next_choice, noted
 from .core.protocol import Agent
 from .exp3 import Weights, draw_arm, multiply, new_weights, reset_weights
 from .gamma_swgts import GammaSWGTS
@@ -116,7 +130,30 @@ def forget_in_block(state: BlockState, arm: int) -> None:
         forget(shortened(state.inner, _window(state.windows, max(0, state.clock[CHOSEN]))), arm)
 
 
-rule(BlockState, act_in_block, observe_in_block, forget_in_block)
+def expect_in_block(state: BlockState, arm: int, pulls: int) -> None:
+    """Let the base count the pulls."""
+    expect(state.inner, arm, pulls)
+
+
+def probabilities(state: BlockState, mask: BoolArray) -> FloatArray:
+    """Those of the base on its window; when a block begins, of the base on every window, as likely as it is drawn."""
+    if state.clock[CHOSEN] != UNDRAWN:
+        return next_choice(shortened(state.inner, _window(state.windows, state.clock[CHOSEN])), mask)
+    chances = noted(state, mask)
+    choices = [next_choice(shortened(state.inner, int(length)), mask) for length in state.windows]
+    found: FloatArray = chances @ np.array(choices)
+    return found
+
+
+rule(
+    BlockState,
+    act_in_block,
+    observe_in_block,
+    forget_in_block,
+    expect_in_block,
+    probabilities=probabilities,
+    decided=("probabilities", "clock"),
+)
 
 
 def check_block(block: object) -> int:
@@ -186,6 +223,8 @@ class BanditOverWindows(Agent):
     """
 
     name: ClassVar[str] = "bandit-over-windows"
+    probability: ClassVar[str] = "base"
+    late: ClassVar[str] = "base"
 
     block: int = field(kw_only=True)
     gamma: float = field(kw_only=True)

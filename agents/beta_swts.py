@@ -11,6 +11,7 @@ import numpy as np
 
 from .core.kernel import BoolArray, FloatArray, forgotten, inlined, rule
 from .core.knowledge import Knowledge, suggested_window
+from .core.probabilities import largest_beta_law
 from .core.protocol import Agent
 from .parts.memories import Window, check_window, forget_rounds, new_window, slide
 from .parts.races import largest_beta
@@ -56,7 +57,13 @@ def forget(state: BetaState, arm: int) -> None:
         _update(state.means, state.log_norms, state.window, i)
 
 
-rule(BetaState, act, observe, forget)
+def probabilities(state: BetaState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest)."""
+    successes = state.window.sums
+    return largest_beta_law(successes + 1.0, state.window.pulls - successes + 1.0, mask)
+
+
+rule(BetaState, act, observe, forget, probabilities=probabilities)
 
 
 @dataclass(eq=False)
@@ -89,6 +96,7 @@ class BetaSWTS(Agent):
     """
 
     name: ClassVar[str] = "beta-swts"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     window: int = field(kw_only=True)
@@ -131,6 +139,7 @@ class TS(Agent):
     """
 
     name: ClassVar[str] = "ts"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     def _new_state(self) -> BetaState:

@@ -14,10 +14,11 @@ from .core import kernel
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import ALL, COUNTABLE, BoolArray, FloatArray, IntArray, floor_within, forgotten, helper, rule
 from .core.knowledge import Knowledge, long_phases
+from .core.probabilities import next_choice
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
 from .parts.detectors import Cusum, CusumState, exploration_rate
-from .parts.exploration import Exploration, Explorer, explored, warming
+from .parts.exploration import Exploration, Explorer, explored, warming, with_exploration
 from .parts.memories import COUNT
 from .sw_ucb import UCB1State, new_ucb1_state
 
@@ -114,7 +115,18 @@ def forget(state: BRState, arm: int) -> None:
         state.books[0, 0] = 0
 
 
-rule(BRState, act, observe, forget)
+def expect(state: BRState, arm: int, pulls: int) -> None:
+    """Let the counts of the warm-up and those of the index grow."""
+    kernel.expect(state.inner, arm, pulls)
+    state.detector.statistics[arm, COUNT] += pulls
+
+
+def probabilities(state: BRState, mask: BoolArray) -> FloatArray:
+    """Those of the largest index, and of exploration at random."""
+    return with_exploration(state.explorer, next_choice(state.inner, mask), mask)
+
+
+rule(BRState, act, observe, forget, expect, probabilities=probabilities)
 
 
 @dataclass(eq=False)
@@ -170,6 +182,8 @@ class BRMAB(Agent):
     """
 
     name: ClassVar[str] = "br-mab"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     threshold: float = field(kw_only=True)

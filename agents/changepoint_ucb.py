@@ -481,7 +481,27 @@ def forget(state: ChangepointState, arm: int) -> None:
     _mix(state)
 
 
-rule(ChangepointState, act, observe, forget)
+def expect(state: ChangepointState, arm: int, pulls: int) -> None:
+    """Narrow both beliefs about an arm, as if it had shown its mean so often just now."""
+    mean, variance = _now(state, arm)
+    variance /= 1.0 + pulls * variance / _noise(state, arm, mean)
+    for d in range(state.drifts.size):
+        state.kept[d, arm] = 1.0
+        state.parts[d, MEAN, arm] = state.shares[d] * mean
+        state.parts[d, SQUARE, arm] = state.shares[d] * (variance + mean * mean)
+    for q in range(state.single.rates.size):
+        state.single.kept[q, arm] = 1.0
+        state.single.moments[q, MEAN, arm] = mean
+        state.single.moments[q, SQUARE, arm] = variance + mean * mean
+    state.seen[PULLS, arm] += pulls
+    state.last[arm] = state.clock[ROUNDS]
+    for i in range(state.last.size):  # what was seen just now, is so after these rounds too
+        if state.last[i] == state.clock[ROUNDS]:
+            state.last[i] += pulls
+    state.clock[ROUNDS] += pulls
+
+
+rule(ChangepointState, act, observe, forget, expect)
 
 
 @dataclass(eq=False)
@@ -549,6 +569,8 @@ class ChangepointUCB(Agent):
     """
 
     name: ClassVar[str] = "changepoint-ucb"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     hazards: ClassVar[tuple[float, ...]] = HAZARDS
     drifts: ClassVar[tuple[float, ...]] = DRIFTS
 

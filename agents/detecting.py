@@ -17,14 +17,25 @@ import numpy as np
 
 from .beta_swts import BetaState, new_beta_state
 from .core.arguments import choice, fraction, known_parameters, positive, read_call, spell_call, typed
-from .core.kernel import ALL, RULES, BoolArray, IntArray, act, forget, observe, rule, watch
+from .core.kernel import ALL, RULES, BoolArray, FloatArray, IntArray, act, expect, forget, observe, rule, watch
 from .core.knowledge import Knowledge, assumed_changes
+from .core.probabilities import next_choice
 from .core.protocol import Agent
 from .core.registry import kind as agent_kind
 from .kl_ucb import KLState, new_kl_state
 from .parts.alarms import AlarmLog, forget_alarms, log_in, new_alarms, sound
 from .parts.detectors import ADWIN, GLR, Cusum, Halves, PageHinkley, check_even, exploration_rate, turn_rate
-from .parts.exploration import EXPLORATION, Exploration, Explorer, WarmedState, advance, explored, forget_exploration
+from .parts.exploration import (
+    EXPLORATION,
+    Exploration,
+    Explorer,
+    WarmedState,
+    advance,
+    expect_exploration,
+    explored,
+    forget_exploration,
+    with_exploration,
+)
 from .parts.races import COUNTING
 from .sw_ucb import new_ucb1_state
 
@@ -89,12 +100,26 @@ def forget_both(state: ActiveState, arm: int) -> None:
         state.rounds[0] = 0
 
 
-rule(ActiveState, act_or_explore, observe_and_watch, forget_both)
+def expect_or_explore(state: ActiveState, arm: int, pulls: int) -> None:
+    """Let the agent within count the pulls, and the rounds of exploration go by; the detector waits."""
+    expect(state.inner, arm, pulls)
+    expect_exploration(state.explorer, pulls)
+
+
+def probabilities(state: ActiveState, mask: BoolArray) -> FloatArray:
+    """Those of the agent within, and of exploration at random."""
+    return with_exploration(state.explorer, next_choice(state.inner, mask), mask)
+
+
+rule(ActiveState, act_or_explore, observe_and_watch, forget_both, expect_or_explore, probabilities=probabilities)
 
 
 @dataclass(eq=False)
 class ActiveAgent(Agent):
     """An agent made of parts: subclasses say which."""
+
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     @abstractmethod
     def _parts(self) -> Parts:
@@ -438,6 +463,7 @@ class GLRTS(MonitoredByGLR):
     """
 
     name: ClassVar[str] = "glr-ts"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     def _inner(self) -> BetaState:
@@ -486,6 +512,8 @@ class ADRTS(ActiveAgent):
     """
 
     name: ClassVar[str] = "adr-ts"
+    probability: ClassVar[str] = "quadrature"
+    late: ClassVar[str] = "drawn"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     delta: float = field(kw_only=True)
@@ -577,6 +605,8 @@ class Restarting(ActiveAgent):
     """
 
     name: ClassVar[str] = "restarting"
+    probability: ClassVar[str] = "base"
+    late: ClassVar[str] = "base"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"  # of the default base; each agent has its own
 
     base: str = field(default="ts", kw_only=True)

@@ -12,9 +12,18 @@ import numpy as np
 from .core.arguments import check_subgaussian, positive
 from .core.kernel import BoolArray, FloatArray, forgotten, rule
 from .core.knowledge import Knowledge, assumed_changes, blind_discount, long_phases
+from .core.probabilities import largest_beta_law, largest_gaussian_law
 from .core.protocol import Agent
-from .parts.memories import ROUNDS, Discounted, check_discount, discount, forget_discounted, new_discounted
-from .parts.races import expire, highest, largest_fading_beta, largest_gaussian, shelf_life, unseen
+from .parts.memories import (
+    ROUNDS,
+    Discounted,
+    check_discount,
+    discount,
+    expect_discounted,
+    forget_discounted,
+    new_discounted,
+)
+from .parts.races import behind, expire, highest, largest_fading_beta, largest_gaussian, shelf_life, unseen
 
 
 class DUCBState(NamedTuple):
@@ -73,8 +82,21 @@ def forget_index(state: DUCBState | FadedState, arm: int) -> None:
     forget_discounted(state.memory, arm)
 
 
-rule(DUCBState, act_d_ucb, observe_index, forget_index)
-rule(FadedState, act_faded_index, observe_index, forget_index)
+def expect_d_ucb(state: DUCBState, arm: int, pulls: int) -> None:
+    """Let S and N grow as they would if the arm showed its mean."""
+    expect_discounted(state.memory, arm, pulls)
+
+
+def expect_faded_index(state: FadedState, arm: int, pulls: int) -> None:
+    """Let S and N grow as they would if the arm showed its faded mean."""
+    memory = state.memory
+    mean = (memory.sums[arm] + 0.5) / (memory.pulls[arm] + 1.0)
+    memory.sums[arm] += pulls * mean
+    memory.pulls[arm] += pulls
+
+
+rule(DUCBState, act_d_ucb, observe_index, forget_index, expect_d_ucb)
+rule(FadedState, act_faded_index, observe_index, forget_index, expect_faded_index)
 
 
 @dataclass(eq=False)
@@ -116,6 +138,8 @@ class DUCB(Agent):
     """
 
     name: ClassVar[str] = "d-ucb"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     gamma: float = field(kw_only=True)
     xi: float = field(default=0.6, kw_only=True)
@@ -176,6 +200,8 @@ class FadedIndex(Agent):
     """
 
     name: ClassVar[str] = "faded-index"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     gamma: float = field(kw_only=True)
@@ -224,7 +250,13 @@ def forget_d_ts(state: DTSState, arm: int) -> None:
         state.bounds[i] = math.nan
 
 
-rule(DTSState, act_d_ts, observe_d_ts, forget_d_ts)
+def probabilities_d_ts(state: DTSState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest)."""
+    successes = state.memory.sums
+    return largest_beta_law(successes + 1.0, state.memory.pulls - successes + 1.0, mask)
+
+
+rule(DTSState, act_d_ts, observe_d_ts, forget_d_ts, probabilities=probabilities_d_ts)
 
 
 @dataclass(eq=False)
@@ -258,6 +290,7 @@ class DTS(Agent):
     """
 
     name: ClassVar[str] = "d-ts"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     gamma: float = field(kw_only=True)
@@ -312,7 +345,20 @@ def forget_ds_ts(state: DSTSState, arm: int) -> None:
         state.roots[i] = 0.0
 
 
-rule(DSTSState, act_ds_ts, observe_ds_ts, forget_ds_ts)
+def expect_ds_ts(state: DSTSState, arm: int, pulls: int) -> None:
+    """Let an arm whose first reward is under way wait for it, unless all do."""
+    if state.memory.pulls[arm] == 0.0:
+        state.memory.pulls[arm] = pulls
+        state.means[arm] = behind(arm, pulls, state.means.size)
+        state.roots[arm] = 1.0
+
+
+def probabilities_ds_ts(state: DSTSState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest)."""
+    return largest_gaussian_law(state.means, 1.0 / state.roots, mask)
+
+
+rule(DSTSState, act_ds_ts, observe_ds_ts, forget_ds_ts, expect_ds_ts, probabilities=probabilities_ds_ts)
 
 
 @dataclass(eq=False)
@@ -351,6 +397,8 @@ class DSTS(Agent):
     """
 
     name: ClassVar[str] = "ds-ts"
+    probability: ClassVar[str] = "quadrature"
+    late: ClassVar[str] = "waits"
 
     gamma: float = field(kw_only=True)
     subgaussian: float = field(default=0.5, kw_only=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .core.arguments import choice, positive_int
 from .core.kernel import BoolArray, FloatArray, forgotten, helper, inlined, rule
+from .core.probabilities import DRAWS
 from .core.protocol import Agent
 from .parts import memories
 from .parts.races import beyond, chance_bound, expire, shelf_life
@@ -161,7 +162,17 @@ def forget(state: DSWTSState, arm: int) -> None:
         state.bounds[k + i] = math.nan
 
 
-rule(DSWTSState, act, observe, forget)
+def probabilities(state: DSWTSState, mask: BoolArray) -> FloatArray:
+    """Shares of the arms in 10,000 draws of both samples of every arm, always with the same luck."""
+    n, s, m, r = state.memory.pulls, state.memory.sums, state.recent.pulls, state.recent.sums
+    rng, size = np.random.default_rng(0), (DRAWS, mask.size)
+    one, two = rng.beta(s + 1.0, n - s + 1.0, size), rng.beta(r + 1.0, m - r + 1.0, size)
+    f = {MEAN: np.add, MIN: np.minimum, MAX: np.maximum}[state.f]
+    best = np.where(mask, f(one, two), -1.0).argmax(axis=1)
+    return np.bincount(best, minlength=mask.size) / DRAWS
+
+
+rule(DSWTSState, act, observe, forget, probabilities=probabilities)
 
 
 @dataclass(eq=False)

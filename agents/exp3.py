@@ -13,6 +13,7 @@ from numba.extending import register_jitable
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import BoolArray, FloatArray, IntArray, inlined, rule
 from .core.knowledge import Knowledge, long_phases
+from .core.probabilities import noted
 from .core.protocol import Agent
 
 HEADROOM = 300.0  # weights reach at most e^300 times the reference before all of them are rescaled
@@ -114,7 +115,7 @@ def forget_exp3(state: Exp3State, arm: int) -> None:
     state.since_restart[0] = 0
 
 
-rule(Exp3State, act_exp3, observe_exp3, forget_exp3)
+rule(Exp3State, act_exp3, observe_exp3, forget_exp3, probabilities=noted)
 
 
 @dataclass(eq=False)
@@ -146,6 +147,7 @@ class Exp3(Agent):
     """
 
     name: ClassVar[str] = "exp3"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
@@ -261,7 +263,7 @@ def forget_exp3s(state: Exp3SState, arm: int) -> None:
     state.probabilities[:] = 1.0 / state.probabilities.size
 
 
-rule(Exp3SState, act_exp3s, observe_exp3s, forget_exp3s)
+rule(Exp3SState, act_exp3s, observe_exp3s, forget_exp3s, probabilities=noted)
 
 
 @dataclass(eq=False)
@@ -366,7 +368,7 @@ def forget_exp3_ix(state: Exp3IXState, arm: int) -> None:
     state.rounds[0] = 0
 
 
-rule(Exp3IXState, act_exp3_ix, observe_exp3_ix, forget_exp3_ix)
+rule(Exp3IXState, act_exp3_ix, observe_exp3_ix, forget_exp3_ix, probabilities=noted)
 
 
 @dataclass(eq=False)
@@ -402,6 +404,7 @@ class Exp3IX(Agent):
     """
 
     name: ClassVar[str] = "exp3-ix"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False

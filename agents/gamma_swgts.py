@@ -12,9 +12,10 @@ import numpy as np
 from .core.arguments import positive
 from .core.kernel import BoolArray, FloatArray, forgotten, inlined, rule
 from .core.knowledge import Knowledge, suggested_window
+from .core.probabilities import largest_gaussian_law
 from .core.protocol import Agent
 from .parts.memories import Window, check_window, forget_rounds, new_window, slide
-from .parts.races import highest, largest_gaussian, unseen
+from .parts.races import behind, highest, largest_gaussian, unseen
 
 
 class GaussianState(NamedTuple):
@@ -56,7 +57,20 @@ def forget(state: GaussianState, arm: int) -> None:
         _update(state, i)
 
 
-rule(GaussianState, act, observe, forget)
+def expect(state: GaussianState, arm: int, pulls: int) -> None:
+    """Let an arm whose first reward is under way wait for it, unless all do."""
+    if state.window.pulls[arm] == 0:
+        state.window.pulls[arm] = pulls
+        state.means[arm] = behind(arm, pulls, state.means.size)
+        state.roots[arm] = 1.0
+
+
+def probabilities(state: GaussianState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest)."""
+    return largest_gaussian_law(state.means, 1.0 / state.roots, mask)
+
+
+rule(GaussianState, act, observe, forget, expect, probabilities=probabilities)
 
 
 @dataclass(eq=False)
@@ -90,6 +104,8 @@ class GammaSWGTS(Agent):
     """
 
     name: ClassVar[str] = "gamma-swgts"
+    probability: ClassVar[str] = "quadrature"
+    late: ClassVar[str] = "waits"
 
     window: int = field(kw_only=True)
     gamma: float = field(default=1.0, kw_only=True)

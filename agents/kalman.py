@@ -14,6 +14,7 @@ import numpy as np
 from .core.arguments import choice, fraction, number, positive
 from .core.kernel import ALL, BoolArray, FloatArray, forget, forgotten, observe, rule
 from .core.knowledge import Knowledge, suggested_window
+from .core.probabilities import largest_gaussian_law
 from .core.protocol import Agent
 from .parts.races import highest, largest_gaussian
 
@@ -117,8 +118,19 @@ def forget_kalman_ucb(state: KalmanUCBState, arm: int) -> None:
     forget(state.filter, arm)
 
 
-rule(KalmanState, act_kalman_ts, observe_kalman, forget_kalman)
-rule(KalmanUCBState, act_kalman_ucb, observe_kalman_ucb, forget_kalman_ucb)
+def expect_kalman_ucb(state: KalmanUCBState, arm: int, pulls: int) -> None:
+    """Let P fall as it would by so many rewards in one round."""
+    variance, noise = state.filter.variances[arm], state.filter.model[NOISE, arm]
+    state.filter.variances[arm] = variance * (noise / (noise + pulls * variance))
+
+
+def probabilities_kalman_ts(state: KalmanState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest)."""
+    return largest_gaussian_law(state.means, 1.0 / state.roots, mask)
+
+
+rule(KalmanState, act_kalman_ts, observe_kalman, forget_kalman, probabilities=probabilities_kalman_ts)
+rule(KalmanUCBState, act_kalman_ucb, observe_kalman_ucb, forget_kalman_ucb, expect_kalman_ucb)
 
 
 def future_noise(phi: float, drift: float, noise: float) -> float:
@@ -182,6 +194,7 @@ class PredictiveSampling(Agent):
     """
 
     name: ClassVar[str] = "predictive-sampling"
+    probability: ClassVar[str] = "quadrature"
 
     phi: PerArm = field(kw_only=True)
     mean: PerArm | None = field(default=0.5, kw_only=True)
@@ -295,6 +308,7 @@ class KalmanTS(Agent):
     """
 
     name: ClassVar[str] = "kalman-ts"
+    probability: ClassVar[str] = "quadrature"
 
     drift: float = field(kw_only=True)
     noise: float = field(default=0.5, kw_only=True)
@@ -358,6 +372,8 @@ class KalmanUCB(KalmanTS):
     """
 
     name: ClassVar[str] = "kalman-ucb"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     width: float = field(default=2.0, kw_only=True)
 

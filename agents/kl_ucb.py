@@ -13,7 +13,7 @@ from .core.arguments import positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, forgotten, rule
 from .core.knowledge import Knowledge, drift_window
 from .core.protocol import Agent
-from .parts.memories import Window, forget_rounds, new_window, slide
+from .parts.memories import Window, expect_rounds, forget_rounds, new_window, slide
 from .parts.races import BY_ARM, COUNTING, elapsed, highest_mean, information, kl_budget, kl_index, own_time, unseen
 
 
@@ -86,7 +86,13 @@ def forget(state: KLState, arm: int) -> None:
         state.odds[0] = 0.0
 
 
-rule(KLState, act, observe, forget)
+def expect(state: KLState, arm: int, pulls: int) -> None:
+    """Let S and N grow as they would if the arm showed its mean."""
+    expect_rounds(state.window, arm, pulls)
+    state.information[arm] = math.nan
+
+
+rule(KLState, act, observe, forget, expect)
 
 
 @dataclass(eq=False)
@@ -116,6 +122,8 @@ class KLUCB(Agent):
     """
 
     name: ClassVar[str] = "kl-ucb"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     c: float = field(default=3.0, kw_only=True)

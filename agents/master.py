@@ -12,6 +12,7 @@ import numpy as np
 from .core.arguments import fraction, positive, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, allocating, helper, inlined, rule
 from .core.knowledge import Knowledge
+from .core.probabilities import one_arm
 from .core.protocol import Agent
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
 
@@ -166,7 +167,21 @@ def forget(state: MasterState, arm: int) -> None:
         state.sums[:, arm] = 0.0
 
 
-rule(MasterState, act, observe, forget)
+def probabilities(state: MasterState, mask: BoolArray) -> FloatArray:
+    """Those of the order that will be active: new instances choose the first arm, others by their indices."""
+    found, left = np.zeros(mask.size), 1.0
+    n, since = int(state.clock[ORDER]), int(state.clock[SINCE])
+    for m in range(n + 1):
+        if since % (1 << m) == 0:
+            starts = float(state.rates[n] / state.rates[m])  # 1 for the order of the block
+            found[mask.argmax()] += left * starts
+            left *= 1.0 - starts
+        elif state.running[m]:
+            return found + left * one_arm(_best_index(state.pulls, state.sums, m, state.width, mask)[0], mask.size)
+    return found
+
+
+rule(MasterState, act, observe, forget, probabilities=probabilities)
 
 
 def thresholds(n_arms: int, horizon: int, delta: float, rounds: int) -> tuple[float, float]:
@@ -231,6 +246,7 @@ class Master(Agent):
     """
 
     name: ClassVar[str] = "master"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_delay: ClassVar[bool] = False
 

@@ -95,7 +95,17 @@ def forget(state: RisingState, arm: int) -> None:
         state.lines[:, i] = 0.0
 
 
-rule(RisingState, act, observe, forget)
+def expect(state: RisingState, arm: int, pulls: int) -> None:
+    """Let N, h and the bonus be what they would be with so many samples more; the line stays."""
+    memories.expect_rounds(state.window, arm, pulls)
+    n = state.window.pulls[arm]
+    h = floor_within(state.epsilon * n, 0.5 * n)
+    state.spans[arm] = h
+    if h > 0:
+        state.lines[WIDTH, arm] = state.scale / (h * math.sqrt(h))
+
+
+rule(RisingState, act, observe, forget, expect)
 
 
 @dataclass(eq=False)
@@ -142,6 +152,8 @@ class RLessUCB(Agent):
     """
 
     name: ClassVar[str] = "r-less-ucb"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     epsilon: float = field(default=0.25, kw_only=True)
     alpha: float = field(default=4.0, kw_only=True)

@@ -12,6 +12,7 @@ from .core import kernel
 from .core.arguments import LARGEST, choice, positive
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, random_below, rule
 from .core.knowledge import Knowledge
+from .core.probabilities import equal
 from .core.protocol import Agent
 from .kl_ucb import KLState, new_kl_state
 from .parts.alarms import AlarmLog, forget_alarms, new_alarms, sound
@@ -42,7 +43,12 @@ def count_round(state: RandomState, arm: int, reward: float) -> None:
     state.rounds[0] += 1
 
 
-rule(RandomState, act_at_random, count_round)
+def probabilities_at_random(state: RandomState, mask: BoolArray) -> FloatArray:
+    """The same for every available arm."""
+    return equal(mask)
+
+
+rule(RandomState, act_at_random, count_round, probabilities=probabilities_at_random)
 
 
 @dataclass(eq=False)
@@ -67,6 +73,8 @@ class Random(Agent):
     """
 
     name: ClassVar[str] = "random"
+    late: ClassVar[str] = "none"
+    probability: ClassVar[str] = "exact"
 
     def _new_state(self) -> RandomState:
         return RandomState(np.zeros(1, np.int64))
@@ -121,6 +129,8 @@ class Oracle(Agent):
     """
 
     name: ClassVar[str] = "oracle"
+    late: ClassVar[str] = "none"
+    probability: ClassVar[str] = "exact"
 
     means: FloatArray = field(kw_only=True, repr=False)
 
@@ -182,7 +192,12 @@ def forget_between_changes(state: OracleRestartState, arm: int) -> None:
         forget_alarms(state.alarms)
 
 
-rule(OracleRestartState, act_between_changes, observe_until_change, forget_between_changes)
+def expect_between_changes(state: OracleRestartState, arm: int, pulls: int) -> None:
+    """Let KL-UCB count the pulls."""
+    kernel.expect(state.inner, arm, pulls)
+
+
+rule(OracleRestartState, act_between_changes, observe_until_change, forget_between_changes, expect_between_changes)
 
 
 @dataclass(eq=False)
@@ -216,6 +231,8 @@ class OracleRestart(Agent):
     """
 
     name: ClassVar[str] = "oracle-restart"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
 
     means: FloatArray = field(kw_only=True, repr=False)

@@ -24,6 +24,7 @@ from .parts import memories
 from .parts.races import unseen
 
 LONGEST = 2**40  # windows beyond this are never filled
+NO_MORE = -1  # the round in which a search is not to be repeated
 
 
 class Grid(NamedTuple):
@@ -111,6 +112,9 @@ class RottingAgent(Agent):
         horizon: T, how many rewards of each arm the exact form remembers; not needed on the grid.
     """
 
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
+
     alpha: float = field(default=1.0, kw_only=True)
     subgaussian: float = field(default=0.5, kw_only=True)
     grid: str = field(default="exact", kw_only=True)
@@ -174,7 +178,7 @@ def act_raw(state: RawState, mask: BoolArray, rng: np.random.Generator) -> int:
                 bound = means[i] + math.sqrt(width / spans[i])
                 if bound > highest:
                     arm, highest = i, bound
-        settled = sought[arm] == t
+        settled = sought[arm] == t or sought[arm] == NO_MORE
         if not settled:
             _seek(state, width, arm)
             sought[arm] = t
@@ -234,7 +238,18 @@ def forget_raw(state: RawState, arm: int) -> None:
         state.sought[i] = 0
 
 
-rule(RawState, act_raw, observe_raw, forget_raw)
+def expect_raw(state: RawState, arm: int, pulls: int) -> None:
+    """Let the window with the lowest bound grow as it would if the arm showed its mean there."""
+    if state.window.pulls[arm] == 0:
+        state.spans[arm] = 0
+    else:
+        _seek(state, state.scale * math.log(state.window.clock[memories.ROUNDS] + 1), arm)
+    state.spans[arm] += pulls
+    state.sought[arm] = NO_MORE
+    memories.expect_rounds(state.window, arm, pulls)
+
+
+rule(RawState, act_raw, observe_raw, forget_raw, expect_raw)
 
 
 def act_raw_on_grid(state: RawGridState, mask: BoolArray, rng: np.random.Generator) -> int:
@@ -253,19 +268,29 @@ def act_raw_on_grid(state: RawGridState, mask: BoolArray, rng: np.random.Generat
     return forced if forced >= 0 else arm
 
 
-def observe_on_grid(state: RawGridState | FewaGridState, arm: int, reward: float) -> None:
+def observe_on_grid(state: RawGridState, arm: int, reward: float) -> None:
     """Update the counts and the grid."""
     memories.slide(state.window, arm, reward)
     add_to_grid(state.grid, arm, reward)
 
 
-def forget_on_grid(state: RawGridState | FewaGridState, arm: int) -> None:
+def forget_on_grid(state: RawGridState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
     memories.forget_rounds(state.window, arm)
     forget_grid(state.grid, arm)
 
 
-rule(RawGridState, act_raw_on_grid, observe_on_grid, forget_on_grid)
+def expect_raw_on_grid(state: RawGridState, arm: int, pulls: int) -> None:
+    """Narrow the bound of every window as if it had so many samples more."""
+    means, levels, windows = state.grid.means, state.grid.levels, state.grid.windows
+    memories.expect_rounds(state.window, arm, pulls)
+    root = math.sqrt(state.scale * math.log(state.window.clock[memories.ROUNDS] + 1))
+    levels[arm] = max(levels[arm], 1)  # the mean of an arm without a reward is 0 on the grid
+    for j in range(levels[arm]):
+        means[arm, j] += root * (1.0 / math.sqrt(windows[j] + pulls) - state.grid.inverse_roots[j])
+
+
+rule(RawGridState, act_raw_on_grid, observe_on_grid, forget_on_grid, expect_raw_on_grid)
 
 
 @dataclass(eq=False)
@@ -322,6 +347,7 @@ class FewaState(NamedTuple):
     """Running totals of all rewards, and room for the filter to work in."""
 
     window: memories.Window  # without end
+    samples: IntArray  # (K,) of each arm: its pulls but for those that are under way
     totals: memories.Totals
     bounds: FloatArray  # (2,) the lowest and the highest reward
     kept: IntArray  # (K,) the arms that the filter kept come first
@@ -333,6 +359,7 @@ class FewaGridState(NamedTuple):
     """Counts of everything, and means on a geometric grid of windows."""
 
     window: memories.Window  # without end
+    samples: IntArray  # (K,) of each arm: its pulls but for those that are under way
     grid: Grid
     kept: IntArray  # (K,) the arms that the filter kept come first
     scale: float  # 8 α σ²
@@ -344,13 +371,13 @@ def act_fewa(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int
     Sums are compared in place of means. Two sums over one window more differ by at most the range of all rewards more:
     windows for which the filter cannot drop an arm are skipped, which are all of them while all rewards are equal.
     """
-    pulls, clock, kept, recent = state.window.pulls, state.window.clock, state.kept, state.recent
+    clock, samples, kept, recent = state.window.clock, state.samples, state.kept, state.recent
     values, ends = state.totals.values, state.totals.ends
     scale, spread = state.scale * math.log(clock[memories.ROUNDS] + 1), state.bounds[1] - state.bounds[0]
     count = _available(kept, mask)
-    fewest = _fewest(kept, count, pulls)
+    fewest = _fewest(kept, count, samples)
     h = 1
-    while spread > 0.0 and h <= min(pulls[fewest], values.shape[1] - 1) and count > 1:
+    while spread > 0.0 and h <= min(samples[fewest], values.shape[1] - 1) and count > 1:
         highest = -math.inf
         for place in range(count):
             recent[place] = memories.last_sum(values, ends, kept[place], h)
@@ -364,10 +391,10 @@ def act_fewa(state: FewaState, mask: BoolArray, rng: np.random.Generator) -> int
                 left += 1
         if left < count:
             count = left
-            fewest = _fewest(kept, count, pulls)
-        h += 1 + floor_within((threshold - (highest - lowest)) / spread, float(pulls[fewest]))
-    forced = unseen(pulls, clock, mask)
-    return forced if forced >= 0 else fewest
+            fewest = _fewest(kept, count, samples)
+        h += 1 + floor_within((threshold - (highest - lowest)) / spread, float(samples[fewest]))
+    forced = unseen(state.window.pulls, clock, mask)
+    return forced if forced >= 0 else _fewest(kept, count, state.window.pulls)
 
 
 @inlined
@@ -393,6 +420,7 @@ def _fewest(kept: IntArray, count: int, pulls: IntArray) -> int:
 
 def observe_fewa(state: FewaState, arm: int, reward: float) -> None:
     """Add to the totals."""
+    state.samples[arm] += 1
     memories.slide(state.window, arm, reward)
     memories.add_to_totals(state.totals, arm, reward)
     state.bounds[0] = min(state.bounds[0], reward)
@@ -403,21 +431,33 @@ def forget_fewa(state: FewaState, arm: int) -> None:
     """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
     memories.forget_rounds(state.window, arm)
     memories.forget_totals(state.totals, arm)
+    _forget_samples(state.samples, arm)
     if arm == ALL:
         state.bounds[0] = math.inf
         state.bounds[1] = -math.inf
 
 
-rule(FewaState, act_fewa, observe_fewa, forget_fewa)
+@helper
+def _forget_samples(samples: IntArray, arm: int) -> None:
+    for i in forgotten(arm, samples.size):
+        samples[i] = 0
+
+
+def expect_fewa(state: FewaState | FewaGridState, arm: int, pulls: int) -> None:
+    """Count the pulls where the arm that was pulled least is chosen; the filter has samples alone."""
+    memories.expect_rounds(state.window, arm, pulls)
+
+
+rule(FewaState, act_fewa, observe_fewa, forget_fewa, expect_fewa)
 
 
 def act_fewa_on_grid(state: FewaGridState, mask: BoolArray, rng: np.random.Generator) -> int:
     """Filter with the windows of the grid, until a kept arm has no mean for the next; of such, the one pulled least."""
     means, levels, inverse_roots = state.grid.means, state.grid.levels, state.grid.inverse_roots
-    kept, pulls = state.kept, state.window.pulls
+    kept, samples = state.kept, state.samples
     root = math.sqrt(state.scale * math.log(state.window.clock[memories.ROUNDS] + 1))
     count = _available(kept, mask)
-    fewest = _fewest(kept, count, pulls)
+    fewest = _fewest(kept, count, samples)
     j = 0
     while j < levels[fewest] and count > 1:
         highest = -math.inf
@@ -431,13 +471,27 @@ def act_fewa_on_grid(state: FewaGridState, mask: BoolArray, rng: np.random.Gener
                 left += 1
         if left < count:
             count = left
-            fewest = _fewest(kept, count, pulls)
+            fewest = _fewest(kept, count, samples)
         j += 1
-    forced = unseen(pulls, state.window.clock, mask)
-    return forced if forced >= 0 else fewest
+    forced = unseen(state.window.pulls, state.window.clock, mask)
+    return forced if forced >= 0 else _fewest(kept, count, state.window.pulls)
 
 
-rule(FewaGridState, act_fewa_on_grid, observe_on_grid, forget_on_grid)
+def observe_fewa_on_grid(state: FewaGridState, arm: int, reward: float) -> None:
+    """Update the counts and the grid."""
+    state.samples[arm] += 1
+    memories.slide(state.window, arm, reward)
+    add_to_grid(state.grid, arm, reward)
+
+
+def forget_fewa_on_grid(state: FewaGridState, arm: int) -> None:
+    """Mark one arm, or with ``ALL`` every arm, as unseen, so that it comes first."""
+    memories.forget_rounds(state.window, arm)
+    forget_grid(state.grid, arm)
+    _forget_samples(state.samples, arm)
+
+
+rule(FewaGridState, act_fewa_on_grid, observe_fewa_on_grid, forget_fewa_on_grid, expect_fewa)
 
 
 @dataclass(eq=False)
@@ -477,9 +531,9 @@ class FEWA(RottingAgent):
 
     def _new_state(self) -> FewaState | FewaGridState:
         k, scale = self.n_arms, 8 * self.alpha * self.subgaussian**2
-        kept = np.zeros(k, np.int64)
+        kept, samples = np.zeros((2, k), np.int64)
         if self.grid == "geometric":
-            return FewaGridState(memories.new_window(k, None), new_grid(k, self.ratio), kept, scale)
+            return FewaGridState(memories.new_window(k, None), samples, new_grid(k, self.ratio), kept, scale)
         assert self.horizon is not None
         window, totals = memories.new_window(k, None), memories.new_totals(k, self.horizon)
-        return FewaState(window, totals, np.array([np.inf, -np.inf]), kept, np.zeros(k), scale)
+        return FewaState(window, samples, totals, np.array([np.inf, -np.inf]), kept, np.zeros(k), scale)

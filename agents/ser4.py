@@ -12,6 +12,7 @@ import numpy as np
 from .core.arguments import check_subgaussian, fraction, positive
 from .core.kernel import BoolArray, FloatArray, IntArray, inlined, random_below, rule
 from .core.knowledge import Knowledge
+from .core.probabilities import equal, one_arm
 from .core.protocol import Agent
 
 ACTIVE, PLACE, ROBINS, ROUNDS = 0, 1, 2, 3  # indices into the clock
@@ -92,7 +93,16 @@ def forget(state: Ser4State, arm: int) -> None:
     state.clock[ROUNDS] = 0
 
 
-rule(Ser4State, act, observe, forget)
+def probabilities(state: Ser4State, mask: BoolArray) -> FloatArray:
+    """φ/K of a fresh start, and 1 − φ more for the next of this round-robin, or an equal share at its beginning."""
+    clock = state.clock
+    active = np.isin(np.arange(mask.size), state.order[: clock[ACTIVE]])
+    going_on = one_arm(int(state.order[clock[PLACE]]), mask.size) if clock[PLACE] > 0 else equal(active)
+    afresh = state.phi if clock[ROUNDS] > 0 else 0.0
+    return afresh * equal(mask) + (1.0 - afresh) * going_on
+
+
+rule(Ser4State, act, observe, forget, probabilities=probabilities)
 
 
 @dataclass(eq=False)
@@ -142,6 +152,7 @@ class Ser4(Agent):
     """
 
     name: ClassVar[str] = "ser4"
+    probability: ClassVar[str] = "exact"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
     assumes: ClassVar[Mapping[str, Any]] = {"switches": 0}

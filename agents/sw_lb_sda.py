@@ -41,6 +41,10 @@ def act(state: DuelState, mask: BoolArray, rng: np.random.Generator) -> int:
         if winner < 0 and outcomes[i] == DUE:
             winner = i
     forced = unseen(pulls, state.window.clock, mask)
+    if winner < 0:  # all winners are under way: they are played in turn until a reward comes
+        for i in range(outcomes.size):
+            if outcomes[i] < 0 and (winner < 0 or outcomes[i] > outcomes[winner]):
+                winner = i
     return forced if forced >= 0 else winner
 
 
@@ -115,7 +119,14 @@ def forget(state: DuelState, arm: int) -> None:
         state.clock[TO_PLAY] = state.outcomes.size
 
 
-rule(DuelState, act, observe, forget)
+def expect(state: DuelState, arm: int, pulls: int) -> None:
+    """Count the pulls; of a winner that is due, as a negative number in the place of its outcome."""
+    memories.expect_rounds(state.window, arm, pulls)
+    if state.outcomes[arm] == DUE:
+        state.outcomes[arm] = -pulls
+
+
+rule(DuelState, act, observe, forget, expect)
 
 
 @dataclass(eq=False)
@@ -158,6 +169,8 @@ class SWLBSDA(Agent):
     """
 
     name: ClassVar[str] = "sw-lb-sda"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
     handles_mask: ClassVar[bool] = False
 
     window: int = field(kw_only=True)

@@ -13,7 +13,7 @@ from .core.arguments import check_subgaussian, positive
 from .core.kernel import BoolArray, rule
 from .core.knowledge import Knowledge, suggested_window
 from .core.protocol import Agent
-from .parts.memories import ROUNDS, Window, check_window, forget_rounds, new_window, slide
+from .parts.memories import ROUNDS, Window, check_window, expect_rounds, forget_rounds, new_window, slide
 from .parts.races import BY_ARM, COUNTING, elapsed, own_time, unseen
 
 
@@ -80,8 +80,13 @@ def forget(state: UCB1State | UCBState, arm: int) -> None:
     forget_rounds(state.window, arm)
 
 
-rule(UCB1State, act_ucb1, observe, forget)
-rule(UCBState, act_sw_ucb, observe, forget)
+def expect(state: UCB1State | UCBState, arm: int, pulls: int) -> None:
+    """Let S and N grow as they would if the arm showed its mean."""
+    expect_rounds(state.window, arm, pulls)
+
+
+rule(UCB1State, act_ucb1, observe, forget, expect)
+rule(UCBState, act_sw_ucb, observe, forget, expect)
 
 
 @dataclass(eq=False)
@@ -113,6 +118,8 @@ class UCB1(Agent):
     """
 
     name: ClassVar[str] = "ucb1"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     xi: float = field(default=2.0, kw_only=True)
     subgaussian: float = field(default=0.5, kw_only=True)
@@ -144,9 +151,7 @@ class SWUCB(Agent):
     Knowledge:
         T, and λ, ½ if it is not given.
     Deviations:
-        2λ for B, the length of an interval that holds all rewards, is ours where there is no such interval. With
-        rewards that come d rounds late, an arm counts as unseen until its first reward arrives: K d should be well
-        below τ.
+        2λ for B, the length of an interval that holds all rewards, is ours where there is no such interval.
 
     >>> agent = SWUCB(2, window=100)
     >>> agent.observe(0, 1.0)
@@ -163,6 +168,8 @@ class SWUCB(Agent):
     """
 
     name: ClassVar[str] = "sw-ucb"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     window: int = field(kw_only=True)
     xi: float = field(default=0.6, kw_only=True)

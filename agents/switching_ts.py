@@ -12,12 +12,14 @@ import numpy as np
 from .core.arguments import choice, fraction, positive_int
 from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, forgotten, inlined, rule
 from .core.knowledge import Knowledge
+from .core.probabilities import largest_beta_law
 from .core.protocol import Agent
 
 FAILURES, SUCCESSES = 0, 1
 BLIND_HAZARD = 1e-3
 LEARNT = "learnt"
 HAZARDS = tuple(10.0 ** (-4 + 3 * k / 7) for k in range(8))  # those among which a learnt hazard is, from 1e-4 to 0.1
+NEGLIGIBLE = 1e-9  # the weight of a hypothesis beside all, below which probabilities do without it
 TINY = 1e-100  # weights are divided by their sum when it has fallen below this
 
 
@@ -130,7 +132,20 @@ def forget(state: SwitchingState, arm: int) -> None:
         state.before[:, arm] = 0.0
 
 
-rule(SwitchingState, act, observe, forget)
+def probabilities(state: SwitchingState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest) by each hypothesis, as likely as the hypothesis is."""
+    return _mixed(state.weights[: state.held[0]], state.counts, state.before, mask)
+
+
+def _mixed(weights: FloatArray, counts: FloatArray, before: FloatArray, mask: BoolArray) -> FloatArray:
+    found = np.zeros(mask.size)
+    for j in np.flatnonzero(weights > NEGLIGIBLE * weights.sum()):
+        seen = counts - before[:, :, j]
+        found += weights[j] * largest_beta_law(1.0 + seen[SUCCESSES], 1.0 + seen[FAILURES], mask)
+    return found
+
+
+rule(SwitchingState, act, observe, forget, probabilities=probabilities)
 
 
 class LearntSwitchingState(NamedTuple):
@@ -213,7 +228,12 @@ def forget_learnt(state: LearntSwitchingState, arm: int) -> None:
         state.before[:, arm] = 0.0
 
 
-rule(LearntSwitchingState, act_learnt, observe_learnt, forget_learnt)
+def probabilities_learnt(state: LearntSwitchingState, mask: BoolArray) -> FloatArray:
+    """P(θ_i is the largest) by each last change, as likely as it is."""
+    return _mixed(state.sums[: state.held[0]], state.counts, state.before, mask)
+
+
+rule(LearntSwitchingState, act_learnt, observe_learnt, forget_learnt, probabilities=probabilities_learnt)
 
 
 class ArmSwitchingState(NamedTuple):
@@ -332,6 +352,7 @@ class SwitchingTS(Agent):
     """
 
     name: ClassVar[str] = "switching-ts"
+    probability: ClassVar[str] = "quadrature"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "binary"
 
     hazard: float | str = field(default=BLIND_HAZARD, kw_only=True)

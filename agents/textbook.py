@@ -10,12 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .core.arguments import SMALLEST, fraction, number, positive, positive_int
-from .core.kernel import ALL, BoolArray, FloatArray, IntArray, floor_within, forgotten, helper, inlined, rule
+from .core.kernel import ALL, BoolArray, FloatArray, IntArray, forgotten, helper, inlined, rule
 from .core.knowledge import Knowledge
+from .core.probabilities import equal, noted, one_arm
 from .core.protocol import Agent
-from .parts.exploration import warming
-from .parts.memories import ROUNDS, SEEN, Window, forget_rounds, new_window
-from .parts.races import highest, highest_mean, unseen
+from .parts.exploration import open_arm, warming
+from .parts.memories import ROUNDS, SEEN, Window, expect_rounds, forget_rounds, new_window
+from .parts.races import behind, highest, highest_mean, unseen
 
 
 class Estimates(NamedTuple):
@@ -57,6 +58,15 @@ def forget_estimates(estimates: Estimates, arm: int) -> None:
         estimates.clock[:] = 0
 
 
+@helper
+def expect_rewards(estimates: Estimates, arm: int, pulls: int) -> None:
+    """Count rounds whose rewards would leave Q as it is; an arm whose first one is under way waits, unless all do."""
+    if estimates.clock[SEEN + arm] == 0 or estimates.weights[arm] == 0.0:
+        estimates.q[arm] = behind(arm, pulls, estimates.q.size)
+        estimates.weights[arm] = 1.0
+    estimates.clock[ROUNDS] += pulls
+
+
 def check_estimates(step: object, initial: object) -> tuple[float, float | None]:
     """The step size as a float, and the initial value if there is one."""
     alpha = fraction("step", step, hint="0 stands for sample averages")
@@ -71,25 +81,21 @@ class GreedyState(NamedTuple):
     decay: float
 
 
+@inlined
+def chance_of_any(state: GreedyState, n_arms: int) -> float:
+    """ε_t."""
+    return float(min(1.0, max(state.epsilon, state.decay * n_arms / (state.estimates.clock[ROUNDS] + 1))))
+
+
 def act_greedy(state: GreedyState, mask: BoolArray, rng: np.random.Generator) -> int:
     """With probability ε_t play any arm, else argmax Q_i; an unseen arm comes first if it has no initial value."""
-    estimates, available = state.estimates, 0
+    estimates = state.estimates
     forced = unseen(estimates.weights, estimates.clock, mask) if estimates.forced else -1
     if forced >= 0:
         return forced
-    epsilon = min(1.0, max(state.epsilon, state.decay * mask.size / (estimates.clock[ROUNDS] + 1)))
+    epsilon = chance_of_any(state, mask.size)
     u = rng.random()
-    if u >= epsilon:
-        return highest(estimates.q, mask)
-    for i in range(mask.size):
-        available += mask[i]
-    place = floor_within(u / epsilon * available, available - 1.0)  # u/ε is uniform too
-    for i in range(mask.size):
-        if mask[i]:
-            if place == 0:
-                return i
-            place -= 1
-    return -1
+    return highest(estimates.q, mask) if u >= epsilon else open_arm(u / epsilon, mask)  # u/ε is uniform too
 
 
 def observe_greedy(state: GreedyState, arm: int, reward: float) -> None:
@@ -102,7 +108,18 @@ def forget_greedy(state: GreedyState, arm: int) -> None:
     forget_estimates(state.estimates, arm)
 
 
-rule(GreedyState, act_greedy, observe_greedy, forget_greedy)
+def expect_greedy(state: GreedyState, arm: int, pulls: int) -> None:
+    """Let the clock run, and arms wait for their first reward."""
+    expect_rewards(state.estimates, arm, pulls)
+
+
+def probabilities_greedy(state: GreedyState, mask: BoolArray) -> FloatArray:
+    """ε_t/K, and 1 − ε_t more for the highest estimate."""
+    epsilon = chance_of_any(state, mask.size)
+    return epsilon * equal(mask) + (1 - epsilon) * one_arm(highest(state.estimates.q, mask), mask.size)
+
+
+rule(GreedyState, act_greedy, observe_greedy, forget_greedy, expect_greedy, probabilities=probabilities_greedy)
 
 
 @dataclass(eq=False)
@@ -145,6 +162,8 @@ class EpsilonGreedy(Agent):
     """
 
     name: ClassVar[str] = "epsilon-greedy"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "waits"
 
     epsilon: float = field(default=0.1, kw_only=True)
     decay: float = field(default=0.0, kw_only=True)
@@ -219,7 +238,12 @@ def forget_softmax(state: SoftmaxState, arm: int) -> None:
     state.probabilities[:] = 1.0 / state.probabilities.size
 
 
-rule(SoftmaxState, act_softmax, observe_softmax, forget_softmax)
+def expect_softmax(state: SoftmaxState, arm: int, pulls: int) -> None:
+    """Let the clock run, and arms wait for their first reward."""
+    expect_rewards(state.estimates, arm, pulls)
+
+
+rule(SoftmaxState, act_softmax, observe_softmax, forget_softmax, expect_softmax, probabilities=noted)
 
 
 @dataclass(eq=False)
@@ -260,6 +284,8 @@ class Softmax(Agent):
     """
 
     name: ClassVar[str] = "softmax"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "waits"
 
     temperature: float = field(default=0.1, kw_only=True)
     cooling: bool = field(default=False, kw_only=True)
@@ -317,7 +343,7 @@ def forget_gradient(state: GradientState, arm: int) -> None:
     state.rounds[0] = 0
 
 
-rule(GradientState, act_gradient, observe_gradient, forget_gradient)
+rule(GradientState, act_gradient, observe_gradient, forget_gradient, probabilities=noted)
 
 
 @dataclass(eq=False)
@@ -350,6 +376,7 @@ class GradientBandit(Agent):
     """
 
     name: ClassVar[str] = "gradient-bandit"
+    probability: ClassVar[str] = "exact"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False
 
@@ -400,7 +427,15 @@ def forget_commit(state: CommitState, arm: int) -> None:
     forget_rounds(state.window, arm)
 
 
-rule(CommitState, act_commit, observe_commit, forget_commit)
+def expect_commit(state: CommitState, arm: int, pulls: int) -> None:
+    """Let N grow; an arm whose first reward is under way waits for it, unless all do."""
+    unseen_yet = state.window.pulls[arm] == 0
+    expect_rounds(state.window, arm, pulls)
+    if unseen_yet:
+        state.window.sums[arm] = pulls * behind(arm, pulls, state.window.sums.size)
+
+
+rule(CommitState, act_commit, observe_commit, forget_commit, expect_commit)
 
 
 @dataclass(eq=False)
@@ -434,6 +469,8 @@ class ExploreThenCommit(Agent):
     """
 
     name: ClassVar[str] = "explore-then-commit"
+    probability: ClassVar[str] = "exact"
+    late: ClassVar[str] = "counted"
 
     m: int = field(kw_only=True)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .core.arguments import choice, positive
 from .core.kernel import BoolArray, FloatArray, IntArray, rule
+from .core.probabilities import noted
 from .core.protocol import Agent
 
 RATES = {"rv": 4.0, "iw": 2.0}  # estimator: c of η_t = c/√t
@@ -79,7 +80,7 @@ def forget_tsallis_inf(state: TsallisState, arm: int) -> None:
     state.rounds[0] = 0
 
 
-rule(TsallisState, act_tsallis_inf, observe_tsallis_inf, forget_tsallis_inf)
+rule(TsallisState, act_tsallis_inf, observe_tsallis_inf, forget_tsallis_inf, probabilities=noted)
 
 
 @dataclass(eq=False)
@@ -117,6 +118,7 @@ class TsallisINF(Agent):
     """
 
     name: ClassVar[str] = "tsallis-inf"
+    probability: ClassVar[str] = "exact"
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "unit"
     handles_mask: ClassVar[bool] = False
     handles_delay: ClassVar[bool] = False

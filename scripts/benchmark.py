@@ -20,6 +20,7 @@ BENCHMARKS = {
     "choosing": ("advice", "answers", "tuning"),
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
+    "late": ("late",),
     "peers": ("peers",),
     "replay": ("replay", "logged_advice"),
     "starting": ("ahead", "judged", "ablation", "scaling"),

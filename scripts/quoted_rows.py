@@ -113,6 +113,17 @@ def scales(figures: Figures) -> Rows:
         yield {"agent": f"`{agent}`", **cells}
 
 
+def late(figures: Figures) -> Rows:
+    """Regrets as shares of that of random play where rewards come late, and in brackets with late pulls not counted."""
+    found = figures["late"]["agents"]
+    for agent in sorted(found, key=lambda agent: float(found[agent]["counted"]["delay 500"])):
+        cells = {}
+        for when, share in found[agent]["counted"].items():
+            now, plain = f"{share:.2f}", f"{found[agent]['not counted'][when]:.2f}"
+            cells[when] = now if now == plain else f"{now} ({plain})"
+        yield {"agent": f"`{agent}`", **cells}
+
+
 def _both_forms(shares: Iterable[float]) -> str:
     """The shares of the two forms, once if they look the same."""
     return " / ".join(dict.fromkeys(f"{share:.2f}" for share in shares))

@@ -23,11 +23,13 @@ import numpy.typing as npt
 
 from . import arguments
 from .arguments import DoesNotFitError, check_types, checking_types, positive_int, shown
-from .kernel import ALL, RULES, BoolArray, act, forget, observe
+from .kernel import ALL, RULES, BoolArray, FloatArray, act, copied, forget, imagine, observe
 from .knowledge import Knowledge
+from .probabilities import next_choice
 
 Arrays = dict[str, npt.NDArray[Any]]
 
+NOT_ASKED = -1  # stands for the arm of the last act where a reward was observed since
 WORD = (1 << 64) - 1
 PLAIN = "biufUS"  # kinds of arrays that hold truth values, numbers or text; nothing pickled
 
@@ -67,6 +69,8 @@ class Agent(ABC):
     accepts: ClassVar[Literal["binary", "unit", "real"]] = "real"
     handles_mask: ClassVar[bool] = True
     handles_delay: ClassVar[bool] = True
+    probability: ClassVar[str] = "draws"  # how its probabilities are had: a key of PROBABILITY in ``registry.py``
+    late: ClassVar[str] = "drawn"  # what pulls whose rewards are under way mean to it: a key of LATE there
     assumes: ClassVar[Mapping[str, Any]] = {}  # pieces of knowledge that a blind agent takes for granted, if it must
 
     n_arms: int
@@ -124,6 +128,7 @@ class Agent(ABC):
         self.rng = np.random.default_rng(arguments.seed_number(seed))
         try:
             self.state, self._all_arms = self._new_state(), np.ones(self.n_arms, np.bool_)
+            self.pending, self._asked = np.zeros(self.n_arms, np.int64), NOT_ASKED
         except (MemoryError, ValueError) as error:
             sizes = [value for value in self.parameters.values() if isinstance(value, int)]
             if isinstance(error, MemoryError) or self.n_arms * max(sizes) > arguments.MOST:  # more than NumPy can count
@@ -136,12 +141,47 @@ class Agent(ABC):
     def act(self, observation: Any = None, *, mask: BoolArray | None = None) -> int:
         """The arm to play, from 0 to K − 1.
 
+        Until its reward is observed, the pull is under way (``pending``). Rules that need counts take such pulls for
+        pulls that showed what the arm showed on average: several acts without a reward between them are a batch. If
+        the reward observed next is of an arm without a pull under way, that arm was played instead.
+
         Args:
             observation: what the environment showed; bandit algorithms need none.
             mask: (K,) which arms can be played in this round; all of them if not given.
         """
-        chosen = act(self.state, self._all_arms if mask is None else self._checked_mask(mask), self.rng)
-        return arguments.whole_arm(self.name, chosen, self.n_arms)
+        chosen = act(self._supposed(), self._all_arms if mask is None else self._checked_mask(mask), self.rng)
+        arm = arguments.whole_arm(self.name, chosen, self.n_arms)
+        self.pending[arm] += 1
+        self._asked = arm
+        return arm
+
+    def _supposed(self) -> Any:
+        """The state, or a copy of it in which pulls under way count, if there are any and the rule needs counts."""
+        if "expect" not in RULES.get(type(self.state), ()) or not self.pending.any():
+            return self.state
+        view = copied(self.state, self.n_arms, but_decided=True)
+        imagine(view, self.state, self.pending)
+        return view
+
+    def pulled(self, arm: int) -> None:
+        """Tell of a pull that is under way and was not this agent's choice."""
+        self.pending[self._checked_arm(arm)] += 1
+
+    def lost(self, arm: int) -> None:
+        """Tell that the reward of a pull of the arm will never come."""
+        arm = self._checked_arm(arm)
+        self.pending[arm] = max(0, self.pending[arm] - 1)
+
+    def probabilities(self, mask: BoolArray | None = None) -> FloatArray:
+        """(K,) the probabilities with which the next :meth:`act` plays each arm; state and generator stay as they are.
+
+        The agent's card says how they are had: exactly, by quadrature (errors below 10^-6), or by 10,000 draws, with a
+        standard error of at most 0.005.
+
+        Args:
+            mask: (K,) which arms can be played in this round; all of them if not given.
+        """
+        return next_choice(self._supposed(), self._all_arms if mask is None else self._checked_mask(mask))
 
     def observe(self, arm: int, reward: float) -> None:
         """Take in the reward of the arm that was played."""
@@ -151,6 +191,10 @@ class Agent(ABC):
         if self.binarize:
             reward = 1.0 if self.rng.random() < reward else 0.0
         observe(self.state, arm, reward)
+        pulled = arm if self.pending[arm] > 0 else self._asked  # another arm was played than the agent had chosen
+        if pulled != NOT_ASKED and self.pending[pulled] > 0:
+            self.pending[pulled] -= 1
+        self._asked = NOT_ASKED
 
     def forget(self, arm: int | None = None) -> None:
         """Drop what was learnt about one arm, or about all; the agent's generator continues."""
@@ -184,6 +228,7 @@ class Agent(ABC):
     def state_dict(self) -> dict[str, Any]:
         """Everything the agent knows, as plain numbers, strings and arrays: ``numpy.savez`` can store it as it is."""
         arrays = {key: array.copy() for key, array in arrays_of(self.state).items()}
+        arrays["pending"], arrays["asked"] = self.pending.copy(), np.array([self._asked])
         arrays["generator"] = generator_state(self.rng)
         given = {f"parameter.{key}": value for key, value in self.parameters.items() if value is not None}
         return {"agent": self.name, **given, **arrays, "digest": digest_of(arrays)}
@@ -228,6 +273,7 @@ class Agent(ABC):
         for key, own in arrays_of(self.state).items():
             arrays[key].flags.writeable = own.flags.writeable  # compiled code has another type for constant arrays
         self.state, self.rng = with_arrays(self.state, arrays), generator_from(arrays["generator"])
+        self.pending, self._asked = arrays["pending"], int(arrays["asked"][0])
 
     def _checked_arm(self, arm: Any) -> int:
         try:

@@ -28,6 +28,21 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9.]+)*")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 SECTIONS = ("Source", "Rule", "Tuning", "Knowledge", "Deviations")
 REWARDS = {"binary": "0 or 1 (others in [0, 1] with binarize=True)", "unit": "in [0, 1]", "real": "any real number"}
+PROBABILITY = {
+    "exact": "exact",
+    "quadrature": "by quadrature, with errors below 10^-6",
+    "draws": "by 10,000 draws, with a standard error of at most 0.005",
+    "base": "as that of the base",
+}
+LATE = {
+    "counted": "a pull whose reward is under way counts as one that showed the mean of its arm so far: where arms are "
+    "forced, in the width of indices, in clocks and in turns",
+    "waits": "an arm whose first reward is under way is not forced again; it waits for it, unless all arms do",
+    "drawn": "a pull whose reward is under way does not count: the choice is drawn from what was observed",
+    "base": "as the base takes pulls whose rewards are under way; they count in turns of exploration",
+    "none": "rewards do not matter",
+    "refused": "refused, and batches too: it learns from the probability or the place of the choice just made",
+}
 UNSTATED = "not stated"
 SUBGAUSSIAN = "λ, the scale of the rewards, for make and simulate alone: what follows from it is tuned (default 0.5)"
 WIDTH = 100
@@ -250,7 +265,11 @@ def card(name: str) -> Card:
     facts = {section.lower(): _one_line(_raw(doc, section)) or UNSTATED for section in sections}
     if weakness := _one_line(_raw(doc, "Weakness")):  # of an agent that is far behind
         facts["weakness"] = weakness
-    found = card_of(name, agent, facts | {"rewards": REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)})
+    facts["rewards"] = REWARDS.get(getattr(agent, "accepts", ""), UNSTATED)
+    facts["probability"] = PROBABILITY.get(getattr(agent, "probability", ""), UNSTATED)
+    late = getattr(agent, "late", "") if getattr(agent, "handles_delay", False) else "refused"
+    facts["late"] = LATE.get(late, UNSTATED)
+    found = card_of(name, agent, facts)
     if _takes_any_scale(agent) and "λ" in facts.get("knowledge", ""):
         found.parameters.setdefault("subgaussian", SUBGAUSSIAN)
     return found

@@ -9,7 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.arguments import check_types, choice, fraction, positive
-from ..core.kernel import BoolArray, FloatArray, IntArray, act, floor_within, forget, helper, inlined, observe, rule
+from ..core.kernel import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    act,
+    expect,
+    floor_within,
+    forget,
+    helper,
+    inlined,
+    observe,
+    rule,
+)
+from ..core.probabilities import next_choice
 from .memories import SEEN
 
 EXPLORATION = {"none": 0, "in turn": 1, "uniform": 2, "diminishing": 3}
@@ -81,6 +94,21 @@ def explored(explorer: Explorer, mask: BoolArray, rng: np.random.Generator) -> i
 
 
 @inlined
+def open_arm(u: float, mask: BoolArray) -> int:
+    """One of the available arms, each for an equal share of the numbers u from 0 to 1."""
+    available = 0
+    for i in range(mask.size):
+        available += mask[i]
+    place = floor_within(u * available, available - 1.0)
+    for i in range(mask.size):
+        if mask[i]:
+            if place == 0:
+                return i
+            place -= 1
+    return -1
+
+
+@inlined
 def advance(explorer: Explorer, n_arms: int, alarm: bool) -> None:
     """Count a round; with an alarm in it, a new episode begins."""
     clock = explorer.clock
@@ -94,6 +122,20 @@ def advance(explorer: Explorer, n_arms: int, alarm: bool) -> None:
     if explorer.kind == DIMINISHING and clock[SINCE] + 1 == clock[NEXT] + n_arms:
         root = math.sqrt(clock[NEXT]) + 0.5 * n_arms / explorer.rate
         clock[NEXT] = max(clock[SINCE] + 1, math.ceil(min(NEVER, root * root)))
+
+
+@helper
+def expect_exploration(explorer: Explorer, pulls: int) -> None:
+    """Count rounds whose rewards are under way; the next turn is not planned before they come."""
+    explorer.clock[SINCE] += pulls
+
+
+def with_exploration(explorer: Explorer, law: FloatArray, mask: BoolArray) -> FloatArray:
+    """(K,) the law of the choice, if it is not explored in turn now and the agent within chooses by this law."""
+    if explorer.kind != UNIFORM:
+        return law
+    share = explorer.rate / mask.size  # of each arm, and of the agent within those of arms that cannot be played
+    return share * mask + (1.0 - share * np.count_nonzero(mask)) * law
 
 
 @helper
@@ -148,4 +190,14 @@ def forget_warmed(state: WarmedState, arm: int) -> None:
     forget(state.inner, arm)
 
 
-rule(WarmedState, act_warmed, observe_warmed, forget_warmed)
+def expect_warmed(state: WarmedState, arm: int, pulls: int) -> None:
+    """Let the agent within count the pulls."""
+    expect(state.inner, arm, pulls)
+
+
+def probabilities_warmed(state: WarmedState, mask: BoolArray) -> FloatArray:
+    """Those of the agent within."""
+    return next_choice(state.inner, mask)
+
+
+rule(WarmedState, act_warmed, observe_warmed, forget_warmed, expect_warmed, probabilities=probabilities_warmed)

@@ -95,6 +95,17 @@ def forget_rounds(window: Window, arm: int) -> None:
             window.rewards[s] = 0.0
 
 
+@helper
+def expect_rounds(window: Window, arm: int, pulls: int) -> None:
+    """Count rounds in which an arm showed its mean in the window, 0 if it has none; nothing leaves the window."""
+    before = window.pulls[arm]
+    if before > 0:
+        window.sums[arm] += pulls * (window.sums[arm] / before)
+    window.pulls[arm] = before + pulls
+    window.clock[ROUNDS] += pulls
+    window.clock[SEEN + arm] = window.clock[ROUNDS]
+
+
 def check_window(window: object) -> int:
     """The window as an int, if it is a positive integer."""
     return positive_int(
@@ -140,6 +151,17 @@ def forget_discounted(memory: Discounted, arm: int) -> None:
         memory.sums[i] = 0.0
     if arm == ALL:
         memory.clock[:] = 0
+
+
+@helper
+def expect_discounted(memory: Discounted, arm: int, pulls: int) -> None:
+    """Count rounds in which an arm showed its mean, 0 if it has none; nothing fades meanwhile."""
+    before = memory.pulls[arm]
+    if before > 0.0:
+        memory.sums[arm] += pulls * (memory.sums[arm] / before)
+    memory.pulls[arm] = before + pulls
+    memory.clock[ROUNDS] += pulls
+    memory.clock[SEEN + arm] = memory.clock[ROUNDS]
 
 
 def check_discount(gamma: object) -> float:

@@ -335,6 +335,15 @@ def unseen(pulls: IntArray | FloatArray, clock: IntArray, mask: BoolArray) -> in
     return arm
 
 
+WAITING = 1e40  # beyond all means
+
+
+@inlined
+def behind(arm: int, pulls: int, n_arms: int) -> float:
+    """The mean of an arm whose first reward is under way: behind all others, the farther the more pulls it has."""
+    return -WAITING * (pulls + arm / n_arms)
+
+
 @inlined
 def highest(values: FloatArray, mask: BoolArray) -> int:
     """The first available arm with the largest value; every value must be above −∞."""

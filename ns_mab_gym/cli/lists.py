@@ -31,6 +31,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "epsilon-greedy", "softmax", "gradient-bandit", "explore-then-commit", "exp3-ix", "tsallis-inf",
     ),
     "for means that only rise or only fall": ("r-less-ucb", "raw-ucb", "fewa"),
+    "around any of these": ("floor",),
     "references": ("random", "oracle-restart", "oracle"),
 }  # fmt: skip
 OTHERS = "yours, and those of installed packages"

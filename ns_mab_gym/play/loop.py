@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.core.arguments import UnplayableArmError, playable, positive_int, seed_number, shown
-from ..agents.core.kernel import act, functions_of, inlined, observe, states_in
+from ..agents.core.kernel import act, functions_of, imagine, inlined, observe, states_in
 from ..agents.core.protocol import Agent, AgentProtocol
 from ..agents.parts.alarms import alarms_of, log_in
 from ..compilation import compiled
@@ -35,8 +35,9 @@ FEEDBACK = (
 )
 PAIR = "or give a pair, the environment's seed and the agent's"
 BERNOULLI, GAUSSIAN, BETA, SHIFTED, SCALED = range(5)  # the last two are empirical
-# A constant of each compiled loop, which drops what it does not need:
+# Constants of each compiled loop, which drops what it does not need:
 QUANTILES = True  # whether rewards are drawn through the quantiles of Beta laws, which take a second to compile
+LATE = False  # whether pulls are under way that the rule counts
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,7 @@ def draw_beta(parameters: Floats, mu: float, rng: np.random.Generator) -> float:
 
 def _play(
     state: Any,
+    view: Any,  # a copy of the state on which the rule acts while pulls are under way; else the state
     law: int,
     parameters: npt.NDArray[np.float64],
     binarize: bool,
@@ -202,6 +204,7 @@ def _play(
     rng: np.random.Generator,
     rounds: npt.NDArray[np.int64],  # (C,) after which rounds to note the regret
     regret: npt.NDArray[np.float64],  # (C,) out
+    pending: npt.NDArray[np.int64],  # (K,) pulls under way
     pulls: npt.NDArray[np.int64],  # (K,) out
     suboptimal: npt.NDArray[np.int64],  # (K,) out
     arms: npt.NDArray[np.int64],  # (T,) out, or empty; not empty if rewards are late
@@ -219,12 +222,18 @@ def _play(
     total = 0.0
     noted, observed, sounded = 0, 0, 0
     for t in range(horizon):
-        chosen: Any = act(state, mask, rng)
+        supposed = state
+        if LATE and observed < t:
+            imagine(view, state, pending)
+            supposed = view
+        chosen: Any = act(supposed, mask, rng)
         if chosen is None:
             return -1 - t, 0.0
         if not 0 <= chosen < n_arms or int(chosen) != chosen:
             return t, 1.0 * chosen  # not an arm: compiled code would read and write beyond the arrays
         arm = int(chosen)
+        if LATE:
+            pending[arm] += 1
         mu = means[t, arm]
         if QUANTILES:  # noqa: SIM108 - numba drops the branch of a statement, but not that of an expression
             reward = draw_beta(parameters, mu, luck)
@@ -241,6 +250,8 @@ def _play(
             if binarize:
                 value = 1.0 if rng.random() < value else 0.0
             observe(state, paid, value)
+            if LATE:
+                pending[paid] -= 1
             observed += 1
         while sounded < alarms[0, 0]:
             sounded += 1
@@ -318,7 +329,9 @@ _LOOPS: dict[tuple[Any, ...], Any] = {}
 _MAKING = threading.Lock()
 
 
-def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI, *, replaying: bool = False) -> Any:
+def loop_for(
+    kinds: tuple[type, ...], agent: str, law: int = BERNOULLI, *, late: bool = False, replaying: bool = False
+) -> Any:
     """Return the compiled loop for a state whose own class and nested states' classes are these, and for a reward law.
 
     It is cached on disk under the hash of all sources; see :mod:`ns_mab_gym.compilation`. If those do not determine the
@@ -328,11 +341,12 @@ def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI, *, repla
         kinds: the classes.
         agent: the agent's name, for the message that the loop is being compiled.
         law: the number of the law; Beta laws have a loop of their own.
+        late: whether pulls are under way that the rule counts; they have one too.
         replaying: whether the loop goes through a log instead of a game.
     """
     rules = tuple(function for kind in kinds for function in functions_of(kind))
     quantiles = law == BETA
-    key = kinds, rules, quantiles, replaying
+    key = kinds, rules, quantiles, late, replaying
     with _MAKING:
         if key in _LOOPS:
             return _LOOPS[key]
@@ -340,9 +354,9 @@ def loop_for(kinds: tuple[type, ...], agent: str, law: int = BERNOULLI, *, repla
         names = [f"{each.__module__}:{each.__qualname__}" for each in made_from]
         title = f"{kinds[0].__module__.replace('.', '_')}_{kinds[0].__name__}"
         digest = hashlib.sha256(" ".join(names).encode()).hexdigest()[:16]
-        scope = globals() | {"QUANTILES": quantiles}
-        name = f"{'replay' if replaying else 'play'}_{'beta_' if quantiles else ''}{title}_{digest}"
-        played = FunctionType((_replay if replaying else _play).__code__, scope, name)
+        scope = globals() | {"QUANTILES": quantiles, "LATE": late}
+        form = f"{'replay' if replaying else 'play'}_{'beta_' if quantiles else ''}{'late_' if late else ''}"
+        played = FunctionType((_replay if replaying else _play).__code__, scope, f"{form}{title}_{digest}")
         played.__qualname__ = played.__name__  # numba names its cache files after it
         played.__module__ = _play.__module__
         others = [name for name in names if not name.startswith("ns_mab_gym.")]

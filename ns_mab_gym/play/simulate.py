@@ -43,7 +43,7 @@ from ..agents.core.arguments import (
     spelled_arm,
     usable_cores,
 )
-from ..agents.core.kernel import states_in
+from ..agents.core.kernel import RULES, copied, states_in
 from ..agents.core.knowledge import Knowledge
 from ..agents.core.protocol import Agent, arrays_of, fixed_field, with_arrays
 from ..agents.core.registry import check_parameters, current_folder_importable, kind, make
@@ -331,7 +331,12 @@ class Pairing:
         assert self.bandit is not None
         code = loop.law_code(self.bandit.law)
         assert code is not None
-        return loop.loop_for(tuple(type(state) for state in states_in(agent.state)), agent.name, code[0])
+        kinds, late = tuple(type(state) for state in states_in(agent.state)), self._counts_pulls(agent)
+        return loop.loop_for(kinds, agent.name, code[0], late=late)
+
+    def _counts_pulls(self, agent: Any) -> bool:
+        """Return whether pulls are under way that the rule of the agent counts."""
+        return self.late is not None and "expect" in RULES[type(agent.state)]
 
     def play_compiled(self, runs: Runs, run: int) -> tuple[float, npt.NDArray[np.void] | None]:
         """Play one run in the compiled loop, into its rows of the record; returns the loop's seconds and the alarms."""
@@ -366,12 +371,13 @@ class Pairing:
             rewards = np.empty(len(means))  # kept until they arrive
             arms = np.empty(len(means), np.int64) if runs.arms is None else arms
         log = log_in(agent.state)
+        view = copied(agent.state, mask.size, but_decided=True) if self._counts_pulls(agent) else agent.state
         play = self._loop(agent)
         began = time.perf_counter()
         try:
             rounds, chosen = play(
-                agent.state, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds, runs.regret[run],
-                pulls, suboptimal, arms, rewards, order, known_after,
+                agent.state, view, *code, agent.binarize, means, best, mask, luck, agent.rng, runs.rounds,
+                runs.regret[run], agent.pending, pulls, suboptimal, arms, rewards, order, known_after,
                 np.zeros((1, 3), np.int64) if log is None else log.rows,
             )  # fmt: skip
         except (NumbaError, NotImplementedError, AttributeError) as error:  # the last is of numba's own code

@@ -29,8 +29,9 @@ from ..worlds.table import read_file
 
 R = TypeVar("R")
 SETTINGS = ("title", "worlds", "agents", "runs", "seed", "reference")
-# Agents that are no entries of their own: the oracle has no regret, and the grid of detectors has its named points.
-LEFT_OUT = ("oracle", "restarting")
+# Agents that are no entries of their own: the oracle has no regret, the grid of detectors has its named points, and a
+# floor is one under another agent.
+LEFT_OUT = ("oracle", "restarting", "floor")
 # The two ends of every comparison, which are shown without a place: neither has anything to be told or not told.
 REFERENCES = ("oracle-restart", "random")
 BLOCK = 25  # runs in a unit: about a second of work, the most that a killed thread can lose

@@ -160,6 +160,7 @@ SPACES: dict[str, Described] = {
     "glr-ts": lambda t, k: {"delta": DELTA, "rate": RATE},
     "adr-ts": lambda t, k: {"delta": Range(min(1e-15, 1 / t**3), 0.5)},
     "restarting": lambda t, k: {"rate": RATE},
+    "floor": lambda t, k: {"share": Range(1e-3 / k, 1.0 / k)},
     "master": lambda t, k: {"c": Range(0.02, 2.0), "tolerance": Range(1e-3, 1.0)},
     "bandit-over-windows": lambda t, k: {"block": _window(t, k)},
     "epsilon-greedy": lambda t, k: {"epsilon": Range(1e-3, 0.5), "step": STEP},

@@ -102,7 +102,8 @@ def test_its_card_is_complete(name):
     kind = agents.kind(name)
     assert card.name == name
     assert card.summary.strip()
-    assert set(card.facts) - {"weakness"} == {*map(str.lower, SECTIONS), "rewards"}
+    assert set(card.facts) - {"weakness"} == {*map(str.lower, SECTIONS), "rewards", "probability", "late"}
+    assert "not stated" not in card.facts.values()
     for section in SECTIONS:
         assert getattr(card, section.lower()).endswith((".", ")", ").")), f"{section} ends in mid-sentence"
     fields = [f.name for f in dataclasses.fields(kind)]
@@ -412,7 +413,7 @@ def test_blind_is_yes_or_no():
 # the last fifth of T = 20 000 rounds, in each of five runs, windowed agents with τ = 2 000 included. The others explore
 # by design for longer, and their tests play them arm by arm beside their definitions.
 WORLD = worlds.Stationary(mu=(0.1, 0.9), horizon=20_000)
-OTHERS = ("random", "ser4", "r-less-ucb", "master", "bandit-over-windows", "epsilon-greedy")
+OTHERS = ("random", "ser4", "r-less-ucb", "master", "bandit-over-windows", "epsilon-greedy", "floor")
 LEARNERS = [name for name in HOUSE if name not in OTHERS]
 
 
@@ -471,6 +472,7 @@ FORMS: dict[str, list[dict[str, Any]]] = {
     "exp3-ix": [{"eta": 0.0}, {"gamma": 0.1}],
     "tsallis-inf": [{"estimator": "iw"}],
     "predictive-sampling": [{"variance": "posterior", "phi": (0.9, 0.5, 0.99, 0.7)}],
+    "floor": [{"base": "sw-ucb(window=20)"}],
     "restarting": [
         {"base": "ts", "detector": "cusum(threshold=1, warmup=5)", "exploration": "uniform", "rate": 0.1},
         {"base": "sw-ucb(window=20)", "detector": "adwin(delta=0.2, every=3, per_row=2)", "restart": "local"},
@@ -601,7 +603,7 @@ def takes(agent: agents.Agent, arm: int, reward: float) -> bool:
     [
         (lambda saved: None, "a saved ts is a dictionary as state_dict\\(\\) returns it, got NoneType"),
         (lambda saved: list(saved), "a saved ts is a dictionary .*, got list"),
-        (lambda saved: {}, "not a saved ts: it has no 'agent', 'parameter.n_arms', 'parameter.binarize' and 9 more"),
+        (lambda saved: {}, "not a saved ts: it has no 'agent', 'parameter.n_arms', 'parameter.binarize' and 11 more"),
         (lambda saved: saved | {"other": 1, 5: 2}, "not a saved ts: a ts has no 'other', 5; save it with"),
         (lambda saved: {k: v for k, v in saved.items() if k != "generator"}, "not a saved ts: it has no 'generator'; "),
         (lambda saved: agents.UCB1(ARMS).state_dict(), "not a saved ts but a saved ucb1: it has no 'state.means', "),

@@ -139,8 +139,10 @@ def game(
             expected = RULES[name](recent, [len(each) for each in samples], t, mask.tolist(), means, **constants)
         arms.append(agent.act(mask=mask))
         assert arms[-1] == expected, f"round {t}"
-        assert agent.act(mask=mask) == expected  # an act changes nothing
+        agent.pending[:] = 0
+        assert agent.act(mask=mask) == expected  # an act changes nothing but what is under way
         agent.act(mask=~mask if (~mask).any() else mask)
+        agent.pending[:] = 0  # these were no pulls
         samples[arms[-1]].append(reward(arms[-1]))
         seen[arms[-1]] = t
         agent.observe(arms[-1], samples[arms[-1]][-1])
@@ -263,7 +265,9 @@ def test_every_arm_is_that_of_the_definition(kind, epsilon, alpha, sigma, distur
         values = [index(x, t, epsilon, alpha, sigma) for x in samples]
         tied = math.isfinite(values[arm]) and math.isclose(values[arm], values[expected], rel_tol=1e-12)
         assert arm == expected or tied, f"round {t}"
+        agent.pending[:] = 0
         assert agent.act(mask=mask) == arm
+        agent.pending[:] = 0
         samples[arm].append(reward(kind, arm, t, rng))
         seen[arm] = t
         agent.observe(arm, samples[arm][-1])

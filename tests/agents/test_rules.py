@@ -166,7 +166,7 @@ ROUNDED = {
 ENDING = {
     ("active_ptw", "level < log_odds.size - 1"): "level grows",
     ("dsw_ts", "sample > x"): "called where a sample exceeds x with a probability of at most one half",
-    ("rotting", "spread > 0.0 and h <= min(pulls[fewest], values.shape[1] - 1) and (count > 1)"): "h grows",
+    ("rotting", "spread > 0.0 and h <= min(samples[fewest], values.shape[1] - 1) and (count > 1)"): "h grows",
     ("rotting", "j < levels[fewest] and count > 1"): "j grows",
     ("master", "running[m] == 0 and m + 1 < running.size"): "m grows",
     ("rotting", "not settled"): "each turn settles another arm",

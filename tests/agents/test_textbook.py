@@ -176,6 +176,7 @@ def test_a_committed_agent_explores_what_it_forgot_and_passes_over_closed_arms()
         agent.observe(arm, reward)
     assert agent.act() == 1
     assert agent.act(mask=np.array([True, False, True])) == 2
+    agent.pending[:] = 0
     agent.forget(1)
     for reward in (0.0, 0.0):
         assert agent.act() == 1
