@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..means import Floats, Ints
+
+if TYPE_CHECKING:
+    from .drift import Drift
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +31,9 @@ class Log:
         delays: (N,) seconds from the decision to its reward; None if the log does not say.
         dated: whether times are dates; plain numbers otherwise.
         notes: what was guessed when the log was read, as sentences.
+
+    >>> Log.read({"time": [1, 2, 3], "arm": [9.99, 14.99, 9.99], "reward": [0, 1, 1]}).names
+    ('9.99', '14.99')
     """
 
     times: Floats
@@ -37,6 +45,61 @@ class Log:
     delays: Floats | None = None
     dated: bool = False
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        source: str | PathLike[str] | Any,
+        time: str | None = None,
+        arm: str | None = None,
+        reward: str | None = None,
+        propensity: str | None = None,
+        delay: str | None = None,
+    ) -> Log:
+        """Return the log in a CSV or Parquet file or a frame, one decision a row.
+
+        Times are dates in ISO form (UTC where they have no zone), seconds, milliseconds, microseconds or nanoseconds
+        since 1970, or plain numbers; rows are sorted by them, and rows of one time stay in their order. Arms are
+        whatever the column holds, in the order of numbers if all are numbers, else of the alphabet. A row that lacks a
+        value, or has a reward that is no finite number, is an error; rows that are alike are different decisions.
+
+        Args:
+            source: the file; or a frame of pandas, polars or pyarrow, or a dictionary of columns.
+            time: the name of the column, if it is not a plain one such as ``timestamp``; so are the others.
+            arm: of the arm that was chosen.
+            reward: of what it earned.
+            propensity: of the probability with which the arm was chosen, if the log says.
+            delay: of the seconds until the reward came, if the log says.
+        """
+        from .reading import read_log
+
+        said = {"time": time, "arm": arm, "reward": reward, "propensity": propensity, "delay": delay}
+        return read_log(source, said)
+
+    @classmethod
+    def from_counts(cls, successes: Any, trials: Any, times: Any = None, names: Any = None) -> Log:
+        """Return the log that a wide table of counts stands for: one row for each time, one column for each arm.
+
+        Cells without trials are left out. The successes may be sums of other rewards, such as revenues.
+
+        Args:
+            successes: (T, K) numbers, a frame, or a CSV or Parquet file; its first column may hold the times.
+            trials: how many decisions each cell stands for: one number, one for each time, or a table like that.
+            times: (T,) the times; 1 to T if nothing says.
+            names: the K names of the arms; "arm 1", … if nothing says.
+
+        >>> Log.from_counts([[3, 5], [4, 2]], trials=100).rewards
+        array([0.03, 0.05, 0.04, 0.02])
+        """
+        from .reading import read_counts
+
+        return read_counts(successes, trials, times, names)
+
+    def drift(self, permutations: int = 999, seed: int = 0) -> Drift:
+        """Return how the means of the arms move, beside logs in which nothing moves."""
+        from .drift import drift_of
+
+        return drift_of(self, permutations, seed)
 
     @property
     def n_arms(self) -> int:

@@ -1,0 +1,74 @@
+"""The figure of a log's drift: the mean of each arm over time, with its band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from ..means import Floats, Mask
+from . import style
+
+DIRECT = 12  # arms that are all in colour; of more, those that move
+PERCENT = FuncFormatter(lambda value, _: f"{100 * value:.10g} %".replace("-", "−"))
+
+
+@style.styled()
+def drift_figure(
+    times: Floats,
+    curves: Floats,
+    low: Floats,
+    high: Floats,
+    names: Sequence[str],
+    moves: Mask,
+    *,
+    dated: bool = False,
+    rates: bool = False,
+    gaps: Sequence[tuple[float, float]] = (),
+) -> Figure:
+    """The means of the arms with pointwise bands; the axis ends where the bands do.
+
+    Args:
+        times: (C,) when, in seconds.
+        curves: (C, K) the means; NaN where an arm was not there.
+        low: (C, K) the lower ends of their bands.
+        high: (C, K) the upper ends.
+        names: of the K arms.
+        moves: (K,) the arms that move beyond noise, drawn thick.
+        dated: whether times count from 1970.
+        rates: whether means are rates, shown in percent.
+        gaps: pairs of times between which there are no decisions, shaded.
+    """
+    sheet = style.Sheet(7.2, [3.1])
+    [[axes]] = sheet.rows
+    x = date2num(times.astype("datetime64[s]")) if dated else times
+    per = 86_400 if dated else 1
+    coloured = np.ones(len(names), np.bool_) if len(names) <= DIRECT else moves & (np.cumsum(moves) <= DIRECT)
+    colours = iter([*style.PALETTE, *style.sequence(DIRECT)])
+    for arm in np.argsort(coloured, kind="stable"):
+        colour = next(colours) if coloured[arm] else style.FAINT
+        seen = np.flatnonzero(np.isfinite(curves[:, arm]))
+        label = style.shortened(names[arm], style.WIDEST) if coloured[arm] or not coloured.any() else None
+        axes.plot(x, curves[:, arm], color=colour, linewidth=1.8 if moves[arm] else 1.0, label=label)
+        if coloured[arm] and len(seen):
+            style.draw_band(axes, x[seen], low[seen, arm], high[seen, arm], colour)
+    for begin, end in gaps:
+        axes.axvspan(x[0] + (begin - times[0]) / per, x[0] + (end - times[0]) / per, color=style.BAND, linewidth=0)
+    shown = [curves[:, coloured] if coloured.any() else curves, low[:, coloured], high[:, coloured], curves]
+    bottom, top = min(np.nanmin(each) for each in shown if each.size), max(np.nanmax(e) for e in shown if e.size)
+    if rates or 0 <= bottom < 0.5 * top:
+        bottom = 0.0 if bottom < 0.5 * top else bottom
+    room = 0.05 * (top - bottom) or max(0.5, abs(top) / 10)
+    half = (x[1] - x[0]) / 2 if len(x) > 1 else 0.5
+    axes.set(xlim=(x[0] - half, x[-1] + half), ylim=(bottom - room * (bottom != 0.0), top + room))
+    if rates:
+        axes.yaxis.set_major_formatter(PERCENT)
+    if dated:
+        locator = AutoDateLocator()
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axes.set(title="Mean reward of each arm, with 95 % bands", xlabel="" if dated else "time")
+    return sheet.settle(["Thick: arms that move beyond noise. Bands hold at each time by itself."])
