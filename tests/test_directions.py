@@ -64,14 +64,14 @@ DIRECTIONS: dict[str, set[str]] = {
         "studies",
     },
     "tuning": {"agents.core", "envs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds"},
-    "logs": {"means"},
+    "logs": {"agents.core", "figures", "files", "means", "worlds"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",
         "theory", "tuning", "worlds",
     },
     "cli": {
-        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "means", "paper", "parallel", "play",
+        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "logs", "means", "paper", "parallel", "play",
         "report", "rewards", "rl", "sources", "specs", "studies", "theory", "tuning", "worlds",
     },
 }  # fmt: skip

@@ -5,10 +5,10 @@ that is used, so that changes within a cell are not seen.
 
 **Logs in which nothing moves.** The counts stay as they are, and the rewards of each arm are dealt anew to its
 decisions. If an arm's rewards do not depend on time, every deal is as likely as the log. Rewards of 0 or 1 are dealt
-by the multivariate hypergeometric law, others too, in at most 32 groups of similar rewards. Of rows that are means of
-several decisions nothing is known within a row; their sums are drawn from the normal law of the same mean, variance
-and total. Whatever is computed from the log, the choice of the bandwidth included, is computed from every deal, and
-p = (1 + deals in which it is at least as large) / (1 + deals).
+by the multivariate hypergeometric law; others are shuffled, up to 200,000 rows of an arm. Sums of more rows in cells,
+and those of rows that are means of several decisions, within which nothing is known, are drawn from the normal law of
+the same mean, variance and total. Whatever is computed from the log, the choice of the bandwidth included, is computed
+from every deal, and p = (1 + deals in which it is at least as large) / (1 + deals).
 
 **Does an arm move?** Its rewards are compared in several ways: before and after every point in time, along a line, in
 spells of 1, 2, 4, … cells against the rest, and along waves. Each gives a score test, which is made comparable by the
@@ -16,7 +16,7 @@ mean and the standard deviation of all deals; the largest counts. For p-values o
 in a deal is what an arm is compared with: if nothing moves, the probability that any arm has p ≤ 0.05 is at most 0.05.
 
 **Curves** are kernel estimates: means of the rewards around a time with Gaussian weights. The bandwidth of each arm
-is the one of 12, infinity among them, that predicts the cells best from all others.
+is the one of 10, infinity among them, that predicts the cells best from all others.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ from .log import Log
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CELLS, GROUPS, BANDWIDTHS = 360, 32, 12
+CELLS, SHUFFLED, BANDWIDTHS = 360, 200_000, 10
 LEVEL, NORMAL = 0.05, 1.959964
 LEAST_SHARE = 1 / 50  # of an arm's decisions, for the variance of a spell; fewer than that are too skewed to judge
+WIDTHS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, *(3_600 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 24, 48)))
 GAP = 20  # times the mean distance of decisions, and two cells
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
@@ -140,10 +141,10 @@ class Drift:
         """What to do next, as far as drift says."""
         best, gain = self.log.names[self.best_fixed], self.gain
         if gain.p_value <= LEVEL:
-            extra = self.in_units(max(gain.value - gain.by_chance, 0))
+            extra = self.in_points(max(gain.value - gain.by_chance, 0))
             return (
-                f"The best arm changes beyond noise, and following it would be worth about {extra} a decision at most: "
-                f"compare learners that forget with the fixed arm {best}."
+                f"The best arm changes beyond noise, {self.switches.value:.0f} times by the curves, and following it would "
+                f"be worth about {extra} a decision at most: compare learners that forget with the fixed arm {best}."
             )
         if self.moves.p_value <= LEVEL:
             return (
@@ -161,6 +162,8 @@ class Drift:
             f"{self.log.n_arms} arms, {self.log.decisions:,} decisions from {self.when(self.log.times[0])} to "
             f"{self.when(self.log.times[-1])}, in {len(self.times)} cells of {self.lasting(self.width)}."
         ]
+        if self.log.dated and self.width > 6 * 3_600:
+            said.append("Changes within a cell, such as those by the time of day, are not seen.")
         for begin, end in self.gaps[:3]:
             said.append(f"No decision from {self.when(begin)} to {self.when(end)}.")
         if len(self.gaps) > 3:
@@ -180,8 +183,8 @@ class Drift:
         """A table of the log beside chance: what, in the log, by chance on average, at most in 95 %, p."""
         shown = (
             ("switches of the best arm", self.switches, "{:.3g}".format),
-            ("V_T, the sum of changes", self.variation, self.in_units),
-            ("gain of following the best arm, a decision", self.gain, self.in_units),
+            ("V_T, the sum of changes", self.variation, self.in_points),
+            ("gain of following the best arm, a decision", self.gain, self.in_points),
         )
         return [
             (what, unit(each.value), unit(each.by_chance), unit(each.most), f"{each.p_value:.3g}")
@@ -230,7 +233,8 @@ class Drift:
         if change.kind == "trend":
             return f"{verb} steadily from {low} to {high}"
         if change.kind == "wave":
-            return f"went up and down between {low} and {high} about every {self.lasting(change.begin)}"
+            period = self.lasting(change.begin).removeprefix("1 ") if self.log.dated else self.lasting(change.begin)
+            return f"went up and down between {low} and {high} about every {period}"
         than = "higher" if change.after > change.before else "lower"
         when = f"from {self.when(change.begin)} to {self.when(change.end)}"
         return f"was {than} {when}, {high} against {low} at other times"
@@ -240,6 +244,12 @@ class Drift:
         if not self.log.binary:
             return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
         return f"{100 * value:.1f} %" if abs(value) >= 0.00995 or value == 0 else f"{100 * value:.2g} %"
+
+    def in_points(self, value: float) -> str:
+        """A difference of means; in percentage points if rewards are 0 or 1."""
+        if not self.log.binary:
+            return self.in_units(value)
+        return f"{100 * value:,.0f} points" if value >= 0.1 else f"{100 * value if value >= 1e-6 else 0:.2g} points"
 
     def when(self, time: float) -> str:
         """A time as people write it: a date, with the hour if the log is short and the year if it is long."""
@@ -256,7 +266,7 @@ class Drift:
             return f"{seconds:,.3g}"
         for unit, length in UNITS:
             if seconds >= 0.95 * length or unit == "second":
-                number = f"{seconds / length:.2g}" if seconds < 100 * length else f"{seconds / length:,.0f}"
+                number = f"{seconds / length:,.1f}".removesuffix(".0")
                 return f"{number} {unit}{'' if number == '1' else 's'}"
         raise AssertionError
 
@@ -268,19 +278,21 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
     steps = np.diff(log.times)
     unit = float(steps[steps > 0].min())
     width = math.ceil((log.span / unit + 1) / CELLS) * unit
+    if log.dated:
+        width = next((each for each in WIDTHS if each >= width), math.ceil(width / UNITS[1][1]) * UNITS[1][1])
     cells = np.floor((log.times - log.times[0]) / width + 1e-9).astype(np.intp)
     n_cells, n_arms, deals = int(cells[-1]) + 1, log.n_arms, permutations + 1
-    dealt = _Dealt(log, cells, n_cells)
+    rewards = _Rewards(log, cells, n_cells)
     kernels, grid = _kernels(n_cells)
-    share = dealt.counts.sum(axis=0) / log.decisions
+    share = rewards.counts.sum(axis=0) / log.decisions
     scores, changes, drawn = np.empty((deals, n_arms)), [], []
     best, lead = np.full((deals, n_cells), -np.inf), np.zeros((deals, n_cells), np.intp)
     moved, fixed = np.zeros((deals, n_cells - 1)), np.full(deals, -np.inf)
     for arm in range(n_arms):
-        sums, counts = dealt.deals(arm, permutations, rng), dealt.counts[arm]
-        found, change = _scores(sums, counts, dealt.variance(arm))
+        sums, counts = rewards.deals(arm, permutations, rng), rewards.counts[arm]
+        found, change = _scores(sums, counts, rewards.variance(arm))
         scores[:, arm] = found.max(axis=1)
-        changes.append(_timed(change, log.times[0], width, n_cells))
+        changes.append(_timed(change, log, width))
         curves, chosen = _smoothed(sums, counts, kernels)
         lead[curves > best] = arm
         np.maximum(best, curves, out=best)
@@ -288,15 +300,15 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
         np.maximum(fixed, curves @ share, out=fixed)
         kernel = kernels[chosen]
         weighted = kernel @ counts + counts
-        effective = weighted**2 / (kernel**2 @ counts + counts)
-        drawn.append((curves[0], *_band(dealt, arm, curves[0], effective, log.binary), effective, grid[chosen] * width))
+        effective = weighted**2 / np.maximum(kernel**2 @ counts + counts, 1e-9)
+        drawn.append((curves[0], *_band(rewards, arm, curves[0], effective, log.binary), effective, grid[chosen] * width))
     curve, low, high, effective, bandwidths = (np.stack(each, axis=-1) for each in zip(*drawn, strict=True))
     largest = scores.max(axis=1)
     return Drift(
         log=log,
         times=log.times[0] + (np.arange(n_cells) + 0.5) * width,
         width=width,
-        counts=dealt.counts.T,
+        counts=rewards.counts.T,
         curves=curve,
         low=low,
         high=high,
@@ -313,73 +325,51 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
     )
 
 
-class _Dealt:
+class _Rewards:
     """The rewards of a log in cells of time, and the same rewards dealt anew.
 
     Attributes:
         counts: (K, C) decisions.
-        groups: (L, K, C) how many of them have a reward of each group; None if rows are means of several decisions.
-        values: (L, K) the mean reward in each group.
         sums: (K, C) of the rewards.
-        squares: (K,) the sum of squared rewards, each row weighted by its decisions.
-        rows: (K,) the rows.
     """
 
     def __init__(self, log: Log, cells: Ints, n_cells: int) -> None:
-        shape, place = (log.n_arms, n_cells), log.arms * n_cells + cells
-        weights = log.counts.astype(np.float64)
-
-        def added(values: Floats) -> Floats:
-            return np.bincount(place, values, shape[0] * shape[1]).reshape(shape)
-
-        self.counts, self.sums = added(weights), added(log.rewards * weights)
-        self.squares = np.bincount(log.arms, log.rewards**2 * weights, log.n_arms)
-        self.rows = np.bincount(log.arms, minlength=log.n_arms)
-        self.groups, self.values = None, np.empty(0)
-        if log.binary:
-            ones = np.round(self.sums)
-            self.groups, self.values = np.stack([self.counts - ones, ones]), np.tile([[0.0], [1.0]], shape[0])
-            self.squares, self.rows = ones.sum(axis=1), self.counts.sum(axis=1)
-        elif log.trials is None:
-            kinds = np.unique(log.rewards)
-            starts = kinds if len(kinds) <= GROUPS else kinds[np.arange(GROUPS) * len(kinds) // GROUPS]
-            of_row = (np.searchsorted(starts, log.rewards, side="right") - 1) * log.n_arms
-            size = len(starts) * log.n_arms
-            many = np.bincount(of_row + log.arms, minlength=size)
-            total = np.bincount(of_row + log.arms, log.rewards, size)
-            self.values = np.divide(total, many, out=np.zeros(size), where=many > 0).reshape(-1, log.n_arms)
-            counted = np.bincount(of_row * n_cells + place, minlength=size * n_cells)
-            self.groups = counted.reshape(-1, *shape).astype(np.float64)
-            self.sums = np.einsum("lk,lkc->kc", self.values, self.groups)
+        place, weights = log.arms * n_cells + cells, log.counts.astype(np.float64)
+        self._log, self._cells = log, cells
+        self._binary = log.binary
+        shape = log.n_arms, n_cells
+        self.counts = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape)
+        self.sums = np.bincount(place, log.rewards * weights, shape[0] * shape[1]).reshape(shape)
+        self._squares = np.bincount(log.arms, log.rewards**2 * weights, log.n_arms)
+        self._rows = np.bincount(log.arms, minlength=log.n_arms)
+        if self._binary:
+            self.sums = np.round(self.sums)
+            self._squares, self._rows = self.sums.sum(axis=1), self.counts.sum(axis=1)
 
     def variance(self, arm: int, curve: Floats | None = None) -> float:
         """Of one decision's reward, about the mean of its arm or about a curve."""
         counts, sums = self.counts[arm], self.sums[arm]
         means = np.full(len(counts), sums.sum() / counts.sum()) if curve is None else curve
-        squares = self.squares[arm] - 2 * means @ sums + means**2 @ counts
-        return max(float(squares) / float(self.rows[arm]), 1e-300)
+        squares = self._squares[arm] - 2 * means @ sums + means**2 @ counts
+        return max(float(squares) / float(self._rows[arm]), 1e-300)
 
     def deals(self, arm: int, permutations: int, rng: np.random.Generator) -> Floats:
         """(1 + permutations, C) the sums of an arm's rewards: those of the log, then of deals."""
-        counts, sums = self.counts[arm].astype(np.int64), np.empty((permutations + 1, len(self.counts[arm])))
+        counts, total = self.counts[arm], self.sums[arm].sum()
+        sums = np.empty((permutations + 1, len(counts)))
         sums[0] = self.sums[arm]
-        if self.groups is None:
+        if self._binary:
+            sizes = counts.astype(np.int64), int(total)
+            sums[1:] = rng.multivariate_hypergeometric(*sizes, permutations, method="marginals")
+        elif self._log.trials is None and self._rows[arm] <= SHUFFLED:
+            mine = np.flatnonzero(self._log.arms == arm)
+            rewards, cells = self._log.rewards[mine], self._cells[mine]
+            for deal in sums[1:]:
+                rng.shuffle(rewards)
+                deal[:] = np.bincount(cells, rewards, len(counts))
+        else:
             noise = rng.normal(size=sums[1:].shape) * np.sqrt(self.variance(arm) * counts)
-            sums[1:] = (self.sums[arm].sum() + noise.sum(axis=1, keepdims=True) * -1)[:, [0]] * counts / counts.sum()
-            sums[1:] += noise
-            return sums
-        sizes = self.groups[:, arm].sum(axis=1).astype(np.int64)
-        *others, rest = [group for group in np.argsort(sizes) if sizes[group]]
-        sums[1:] = self.values[rest, arm] * counts
-        free = np.tile(counts, (permutations, 1))
-        for number, group in enumerate(others[::-1]):
-            if number == 0:
-                drawn = rng.multivariate_hypergeometric(counts, sizes[group], permutations, method="marginals")
-            else:
-                each = (rng.multivariate_hypergeometric(row, sizes[group], method="marginals") for row in free)
-                drawn = np.array(list(each))
-            free -= drawn
-            sums[1:] += (self.values[group, arm] - self.values[rest, arm]) * drawn
+            sums[1:] = noise + (total - noise.sum(axis=1, keepdims=True)) * counts / counts.sum()
         return sums
 
 
@@ -425,11 +415,13 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
     return found, max(changes, key=lambda each: each[0])[1]
 
 
-def _timed(change: Change, start: float, width: float, n_cells: int) -> Change:
-    """A change with times instead of numbers of cells."""
+def _timed(change: Change, log: Log, width: float) -> Change:
+    """A change with times instead of numbers of cells, and with means that rewards can have."""
+    before, after = np.clip([change.before, change.after], log.rewards.min(), log.rewards.max()).tolist()
     if change.kind == "wave":
-        return change._replace(begin=change.begin * width)
-    return change._replace(begin=start + change.begin * width, end=start + change.end * width)
+        return Change(change.kind, before, after, change.begin * width)
+    start = float(log.times[0])
+    return Change(change.kind, before, after, start + change.begin * width, start + change.end * width)
 
 
 def _kernels(n_cells: int) -> tuple[list[Floats], Floats]:
@@ -459,12 +451,12 @@ def _smoothed(sums: Floats, counts: Floats, kernels: Sequence[Floats]) -> tuple[
     return curves, first
 
 
-def _band(dealt: _Dealt, arm: int, curve: Floats, effective: Floats, binary: bool) -> tuple[Floats, Floats]:
+def _band(rewards: _Rewards, arm: int, curve: Floats, effective: Floats, binary: bool) -> tuple[Floats, Floats]:
     """Pointwise 95 % bands: Wilson's for rates, else normal ones."""
     if not binary:
-        half = NORMAL * np.sqrt(dealt.variance(arm, curve) / effective)
+        half = NORMAL * np.sqrt(rewards.variance(arm, curve) / np.maximum(effective, 1e-9))
         return curve - half, curve + half
-    share = NORMAL**2 / effective
+    share = NORMAL**2 / np.maximum(effective, 1e-9)
     middle = (curve + share / 2) / (1 + share)
     half = np.sqrt(np.clip(curve * (1 - curve), 0, None) * share + share**2 / 4) / (1 + share)
     return middle - half, middle + half
