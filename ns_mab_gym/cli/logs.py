@@ -42,6 +42,7 @@ def read(arguments: Sequence[str] | None = None, command: str = "log") -> int:
         add(f"--{role}", metavar="COLUMN", help=f"the column {what} (default: the one with a plain name)")
     counts = "the file is a table of successes, one column per arm: how many decisions each cell stands for, or a file"
     add("--trials", metavar="NUMBER|FILE", help=counts)
+    add("--fold", choices=("day", "week"), help="tell the drift over the hours of a day, or the days of a week")
     add("--out", type=path, help="the page (default: results/NAME-log.html)")
     add("--seconds", type=seconds, help="how long to search for the agent that suits the log (default: not at all)")
     add("--permutations", type=positive, default=999, help="logs in which nothing moves (default: %(default)s)")
@@ -51,7 +52,8 @@ def read(arguments: Sequence[str] | None = None, command: str = "log") -> int:
         from ..logs.page import write_page
 
         log = _log_of(options)
-        drift = log.drift(options.permutations, options.seed)
+        folded = log if options.fold is None else log.folded(options.fold)
+        drift = folded.drift(options.permutations, options.seed)
         yield str(drift)
         advice = []
         if options.seconds is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -44,8 +44,8 @@ def drift_figure(
     """
     sheet = style.Sheet(7.2, [3.1])
     [[axes]] = sheet.rows
-    x = date2num(times.astype("datetime64[s]")) if dated else times
-    per = 86_400 if dated else 1
+    per = 86_400 if dated else 1  # matplotlib counts dates in days
+    x = times / per
     coloured = np.ones(len(names), np.bool_) if len(names) <= DIRECT else moves & (np.cumsum(moves) <= DIRECT)
     colours = iter([*style.PALETTE, *style.sequence(DIRECT)])
     for arm in np.argsort(coloured, kind="stable"):
@@ -56,7 +56,7 @@ def drift_figure(
         if coloured[arm] and len(seen):
             style.draw_band(axes, x[seen], low[seen, arm], high[seen, arm], colour)
     for begin, end in gaps:
-        axes.axvspan(x[0] + (begin - times[0]) / per, x[0] + (end - times[0]) / per, color=style.BAND, linewidth=0)
+        axes.axvspan(begin / per, end / per, color=style.BAND, linewidth=0)
     shown = [curves[:, coloured] if coloured.any() else curves, low[:, coloured], high[:, coloured], curves]
     bottom, top = min(np.nanmin(each) for each in shown if each.size), max(np.nanmax(e) for e in shown if e.size)
     if rates or 0 <= bottom < 0.5 * top:
@@ -67,8 +67,8 @@ def drift_figure(
     if rates:
         axes.yaxis.set_major_formatter(PERCENT)
     if dated:
-        locator = AutoDateLocator()
+        locator = AutoDateLocator()  # type: ignore[no-untyped-call]
         axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     axes.set(title="Mean reward of each arm, with 95 % bands", xlabel="" if dated else "time")
     return sheet.settle(["Thick: arms that move beyond noise. Bands hold at each time by itself."])

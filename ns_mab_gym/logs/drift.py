@@ -1,6 +1,6 @@
 """Drift of a log beside chance: how means move, and how they would seem to move if they never did.
 
-**Cells.** Time is cut into at most 360 equal cells. The counts and sums of the rewards of each arm in each cell are all
+**Cells.** Time is cut into at most 400 equal cells. The counts and sums of the rewards of each arm in each cell are all
 that is used, so that changes within a cell are not seen.
 
 **Logs in which nothing moves.** The counts stay as they are, and the rewards of each arm are dealt anew to its
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -38,16 +38,37 @@ from .log import Log
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CELLS, SHUFFLED, BANDWIDTHS = 360, 200_000, 10
+CELLS, SHUFFLED, BANDWIDTHS = 400, 200_000, 10
 LEVEL, NORMAL = 0.05, 1.959964
 LEAST_SHARE = 1 / 50  # of an arm's decisions, for the variance of a spell; fewer than that are too skewed to judge
-WIDTHS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, *(3_600 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 24, 48)))
+WIDTHS = (
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1_800,
+    *(3_600 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 24, 48)),
+)
 GAP = 20  # times the mean distance of decisions, and two cells
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
     *("November", "December"),
 )
-UNITS = (("year", 365.25 * 86_400), ("week", 7 * 86_400), ("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+UNITS = (
+    ("year", 365.25 * 86_400),
+    ("week", 7 * 86_400),
+    ("day", 86_400),
+    ("hour", 3_600),
+    ("minute", 60),
+    ("second", 1),
+)
 
 
 class Change(NamedTuple):
@@ -127,9 +148,11 @@ class Drift:
 
     def sentences(self) -> list[str]:
         """What happens to each arm that moves, and which do not."""
-        names, said = self.log.names, []
-        for arm in np.flatnonzero(self.p_values <= LEVEL):
-            said.append(f"{names[arm]} {self._in_words(self.changes[arm])} (p = {self.p_values[arm]:.2g}).")
+        names = self.log.names
+        said = [
+            f"{names[arm]} {self._in_words(self.changes[arm])} (p = {self.p_values[arm]:.2g})."
+            for arm in np.flatnonzero(self.p_values <= LEVEL)
+        ]
         if still := [names[arm] for arm in np.flatnonzero(self.p_values > LEVEL)]:
             listed = still[0] if len(still) == 1 else f"{', '.join(still[:-1])} and {still[-1]}"
             if len(still) > 10:
@@ -142,9 +165,11 @@ class Drift:
         best, gain = self.log.names[self.best_fixed], self.gain
         if gain.p_value <= LEVEL:
             extra = self.in_points(max(gain.value - gain.by_chance, 0))
+            alone = "" if self.moves.p_value <= LEVEL else "No arm by itself moves beyond noise, but all together do. "
             return (
-                f"The best arm changes beyond noise, {self.switches.value:.0f} times by the curves, and following it would "
-                f"be worth about {extra} a decision at most: compare learners that forget with the fixed arm {best}."
+                f"{alone}The best arm changes beyond noise (p = {gain.p_value:.2g}), {self.switches.value:.0f} times "
+                f"by the curves. Following it would be worth about {extra} a decision, and a learner that has to find it "
+                f"gets less: compare learners that forget with the fixed arm {best}."
             )
         if self.moves.p_value <= LEVEL:
             return (
@@ -163,7 +188,9 @@ class Drift:
             f"{self.when(self.log.times[-1])}, in {len(self.times)} cells of {self.lasting(self.width)}."
         ]
         if self.log.dated and self.width > 6 * 3_600:
-            said.append("Changes within a cell, such as those by the time of day, are not seen.")
+            said.append(
+                "Changes within a cell, by the time of day for one, are not seen; fold the log by the day for these."
+            )
         for begin, end in self.gaps[:3]:
             said.append(f"No decision from {self.when(begin)} to {self.when(end)}.")
         if len(self.gaps) > 3:
@@ -194,8 +221,8 @@ class Drift:
     def caution(self) -> str:
         """What p-values rest on."""
         return (
-            f"p-values come from {self.permutations} logs in which rewards are dealt anew to the decisions of their arm. "
-            f"Rewards that come in clusters, such as many by one visitor or good and bad days, count as drift; so may "
+            f"p-values come from {self.permutations} logs in which rewards are dealt anew to the decisions of their "
+            f"arm. Rewards that come in clusters, such as many by one visitor or good and bad days, count as drift; so may "
             f"choices that followed the rewards."
         )
 
@@ -203,7 +230,7 @@ class Drift:
         head = ("", "log", "by chance", "95 % below", "p")
         rows = [head, *self.rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(5)]
-        table = [f"{row[0]:<{widths[0]}}" + "".join(f"  {c:>{w}}" for c, w in zip(row[1:], widths[1:])) for row in rows]
+        table = [f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, 5)) for row in rows]
         lines = [*self.log.notes, *self.about(), "", *self.sentences(), "", *table, "", self.advice(), self.caution()]
         return "\n".join(lines)
 
@@ -279,7 +306,7 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
     unit = float(steps[steps > 0].min())
     width = math.ceil((log.span / unit + 1) / CELLS) * unit
     if log.dated:
-        width = next((each for each in WIDTHS if each >= width), math.ceil(width / UNITS[1][1]) * UNITS[1][1])
+        width = next((each for each in WIDTHS if each >= width), math.ceil(width / 86_400) * 86_400)
     cells = np.floor((log.times - log.times[0]) / width + 1e-9).astype(np.intp)
     n_cells, n_arms, deals = int(cells[-1]) + 1, log.n_arms, permutations + 1
     rewards = _Rewards(log, cells, n_cells)
@@ -301,14 +328,16 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
         kernel = kernels[chosen]
         weighted = kernel @ counts + counts
         effective = weighted**2 / np.maximum(kernel**2 @ counts + counts, 1e-9)
-        drawn.append((curves[0], *_band(rewards, arm, curves[0], effective, log.binary), effective, grid[chosen] * width))
+        drawn.append(
+            (curves[0], *_band(rewards, arm, curves[0], effective, log.binary), effective, grid[chosen] * width)
+        )
     curve, low, high, effective, bandwidths = (np.stack(each, axis=-1) for each in zip(*drawn, strict=True))
     largest = scores.max(axis=1)
     return Drift(
         log=log,
         times=log.times[0] + (np.arange(n_cells) + 0.5) * width,
         width=width,
-        counts=rewards.counts.T,
+        counts=np.ascontiguousarray(rewards.counts.T),
         curves=curve,
         low=low,
         high=high,
@@ -425,7 +454,7 @@ def _timed(change: Change, log: Log, width: float) -> Change:
 
 
 def _kernels(n_cells: int) -> tuple[list[Floats], Floats]:
-    """Gaussian weights of other cells, a matrix for each bandwidth, and the bandwidths in cells; the last is infinite."""
+    """Gaussian weights of other cells, a matrix for each bandwidth, and these in cells; the last is infinite."""
     grid = np.append(np.geomspace(1.0, max(n_cells / 2, 1.5), BANDWIDTHS - 1), np.inf)
     apart = np.arange(n_cells)[:, None] - np.arange(n_cells)
     kernels = [np.exp(-((apart / h) ** 2) / 2) * (apart != 0) for h in grid]
@@ -465,5 +494,5 @@ def _band(rewards: _Rewards, arm: int, curve: Floats, effective: Floats, binary:
 def _gaps(log: Log, width: float) -> tuple[tuple[float, float], ...]:
     """Stretches without decisions: longer than two cells, and than most by far."""
     steps = np.diff(log.times)
-    apart = max(2 * width, GAP * log.span / max(np.count_nonzero(steps), 1))
+    apart = max(2 * width, GAP * log.span / int(np.count_nonzero(steps)))
     return tuple((float(log.times[row]), float(log.times[row + 1])) for row in np.flatnonzero(steps > apart))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..agents.core.arguments import choice
 from ..means import Floats, Ints
 
 if TYPE_CHECKING:
@@ -94,6 +95,28 @@ class Log:
         from .reading import read_counts
 
         return read_counts(successes, trials, times, names)
+
+    def folded(self, period: str) -> Log:
+        """Return the log by the hour of the day or the day of the week, Monday being 0, as its drift by the clock.
+
+        Args:
+            period: "day" or "week".
+        """
+        seconds, unit = {"day": (86_400, 3_600), "week": (7 * 86_400, 86_400)}[
+            choice("period", period, ("day", "week"))
+        ]
+        if not self.dated:
+            raise ValueError("only a log with dates has hours and days; give times as dates")
+        monday = 4 * 86_400  # the first after the beginning of 1970
+        clock = (self.times - monday) % seconds / unit
+        order = np.argsort(clock, kind="stable")
+        trials, propensities, delays = (
+            None if values is None else values[order] for values in (self.trials, self.propensities, self.delays)
+        )
+        what = "hours of the day" if period == "day" else "days of the week, 0 for Monday at midnight"
+        notes = (*self.notes, f"Times are {what}, in UTC or as the log has them.")
+        arms, rewards = self.arms[order], self.rewards[order]
+        return Log(clock[order], arms, rewards, self.names, trials, propensities, delays, notes=notes)
 
     def drift(self, permutations: int = 999, seed: int = 0) -> Drift:
         """Return how the means of the arms move, beside logs in which nothing moves."""

@@ -51,8 +51,8 @@ def write_page(drift: Drift, path: Path, title: str, advice: Sequence[str] = (),
 
 
 def arm_rows(drift: Drift) -> list[tuple[str, ...]]:
-    """A row for each arm: its name, decisions, mean, least and largest estimate, bandwidth, and p; first those that move."""
-    log, rows = drift.log, []
+    """A row for each arm, first those that move: name, decisions, mean, range of the curve, bandwidth, and p."""
+    log, rows = drift.log, list[tuple[str, ...]]()
     order = sorted(range(log.n_arms), key=lambda arm: (drift.p_values[arm] > LEVEL, arm))
     for arm in order:
         decisions, curve, bandwidth = drift.counts[:, arm], drift.curves[:, arm], drift.bandwidths[arm]

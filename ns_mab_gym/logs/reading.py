@@ -1,4 +1,4 @@
-"""Logs from CSV and Parquet files, frames, and tables of counts: columns found, dates and numbers read, rows checked."""
+"""Logs from CSV and Parquet files, frames and tables of counts: columns found, dates read, rows checked."""
 
 from __future__ import annotations
 
@@ -113,9 +113,12 @@ def _roles(found: Sequence[str], said: Mapping[str, str | None], called: str) ->
             raise ValueError(
                 f"the column of the {role} {several} among those of {called}: {listed}; "
                 f"name it with {role}='…', on the command line --{role} …"
+                + ("" if fits else "; a table with one column per arm needs trials: Log.from_counts, --trials")
             )
     if twice := [name for name in roles.values() if list(found).count(name) > 1 or [*roles.values()].count(name) > 1]:
-        raise ValueError(f"the column {twice[0]!r} of {called} is there or asked for twice; give each a name of its own")
+        raise ValueError(
+            f"the column {twice[0]!r} of {called} is there or asked for twice; give each a name of its own"
+        )
     return roles, [f"Guessed: {', '.join(guessed)}."] if guessed else []
 
 
@@ -275,8 +278,8 @@ def read_counts(successes: Any, trials: Any, times: Any, names: Any) -> Log:
     if np.any(wrong):
         row, arm = np.argwhere(wrong)[0]
         raise ValueError(
-            f"row {row + 1}, arm {arm + 1}: {sums[row, arm]:g} successes in {counts[row, arm]:g} trials; trials are whole "
-            f"numbers of at least 0, and where there are none there is no success"
+            f"row {row + 1}, arm {arm + 1}: {sums[row, arm]:g} successes in {counts[row, arm]:g} trials; trials are "
+            f"whole numbers of at least 0, and where there are none there is no success"
         )
     labels = tuple(map(str, names if names is not None else held_names or [f"arm {k + 1}" for k in range(n_arms)]))
     at = held_times if times is None else times
@@ -290,6 +293,11 @@ def read_counts(successes: Any, trials: Any, times: Any, names: Any) -> Log:
         seconds[every], which.astype(np.intp), sums[every, which] / counts[every, which], labels,
         counts[every, which].astype(np.intp), dated=dated, notes=tuple(notes),
     )  # fmt: skip
+
+
+def numbers_of(source: Any, what: str) -> Floats:
+    """Return the numbers of a wide table, or one number."""
+    return _wide(source, what)[2]
 
 
 def _wide(source: Any, what: str) -> tuple[Any, list[str] | None, Floats]:

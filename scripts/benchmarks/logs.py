@@ -74,7 +74,9 @@ def still() -> Outcome:
             "uniform": float(stats.kstest(spread, "uniform").pvalue),
             "means": [float(share) for share in (found[:, 0] <= np.array([[0.1], [0.25], [0.5], [0.75]])).mean(axis=1)],
         }
-        print(f"still: {kind}: drift found in", ", ".join(f"{test} {figures[kind][test]:.1%}" for test in TESTS), end="")
+        print(
+            f"still: {kind}: drift found in", ", ".join(f"{test} {figures[kind][test]:.1%}" for test in TESTS), end=""
+        )
         print(f"; any arm {figures[kind]['any arm']:.1%}; p of uniformity {figures[kind]['uniform']:.2f}", end="")
         print(f"; p at most 0.1, 0.25, 0.5, 0.75: {figures[kind]['means']}")
     worst = max(each[test] for each in figures.values() for test in TESTS)
@@ -129,7 +131,9 @@ print(before, *read, time.perf_counter() - began - read[0], most())
 def large_log() -> Outcome:
     """Print the time and the memory of a CSV file of five million decisions: of reading it, and of its drift."""
     rng = np.random.default_rng(0)
-    times = np.datetime_as_string(np.datetime64("2026-01-01") + np.sort(rng.integers(30 * 86_400, size=ROWS)).astype("m8[s]"))
+    times = np.datetime_as_string(
+        np.datetime64("2026-01-01") + np.sort(rng.integers(30 * 86_400, size=ROWS)).astype("m8[s]")
+    )
     arms = rng.integers(4, size=ROWS)
     clicked = (rng.random(ROWS) < RATES[arms]).astype(int)
     with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +145,10 @@ def large_log() -> Outcome:
         size = path.stat().st_size / 2**20
         done = subprocess.run([sys.executable, "-c", LARGE, str(path)], capture_output=True, text=True, check=True)
     before, seconds, memory, drift_seconds, most = map(float, done.stdout.split())
-    print(f"large_log: {ROWS:,} decisions, a file of {size:.0f} MB: read in {seconds:.1f} s, at most {memory:.0f} MB ", end="")
+    print(
+        f"large_log: {ROWS:,} decisions, a file of {size:.0f} MB: read in {seconds:.1f} s, at most {memory:.0f} MB ",
+        end="",
+    )
     print(f"({before:.0f} before); drift {drift_seconds:.1f} s, at most {most:.0f} MB")
     figures = {"seconds": seconds, "megabytes": memory, "seconds_of_drift": drift_seconds, "megabytes_of_drift": most,
                "megabytes_of_file": size}  # fmt: skip
