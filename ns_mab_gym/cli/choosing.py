@@ -158,9 +158,9 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
         moved, rounds = np.count_nonzero(np.any(np.diff(means, axis=0), axis=1)), len(means) - 1
         if moved >= max(MEASURED, 0.9 * rounds):
             yield (
-                f"note: {moved:,} of {rounds:,} rounds differ from the one before. If these are measured rates, they are "
-                f"estimates, and most of what follows may be their noise: say with --trials how many decisions each "
-                f"stands for.\n"
+                f"note: {moved:,} of {rounds:,} rounds differ from the one before. If these are measured rates, they "
+                f"are estimates, and most of what follows may be their noise: say with --trials how many decisions "
+                f"each stands for.\n"
             )
     options.out.mkdir(parents=True, exist_ok=True)
     yield str(describe(means, agent=agent, subgaussian=law.subgaussian))

@@ -59,8 +59,8 @@ def drift_figure(
         axes.axvspan(begin / per, end / per, color=style.BAND, linewidth=0)
     shown = [curves[:, coloured] if coloured.any() else curves, low[:, coloured], high[:, coloured], curves]
     bottom, top = min(np.nanmin(each) for each in shown if each.size), max(np.nanmax(e) for e in shown if e.size)
-    if rates or 0 <= bottom < 0.5 * top:
-        bottom = 0.0 if bottom < 0.5 * top else bottom
+    if np.nanmin(curves) >= 0 and bottom < 0.5 * top:
+        bottom = 0.0
     room = 0.05 * (top - bottom) or max(0.5, abs(top) / 10)
     half = (x[1] - x[0]) / 2 if len(x) > 1 else 0.5
     axes.set(xlim=(x[0] - half, x[-1] + half), ylim=(bottom - room * (bottom != 0.0), top + room))

@@ -97,7 +97,7 @@ class Log:
         return read_counts(successes, trials, times, names)
 
     def folded(self, period: str) -> Log:
-        """Return the log by the hour of the day or the day of the week, Monday being 0, as its drift by the clock.
+        """Return the log by the hour of the day or the day of the week, without propensities and delays.
 
         Args:
             period: "day" or "week".
@@ -110,13 +110,10 @@ class Log:
         monday = 4 * 86_400  # the first after the beginning of 1970
         clock = (self.times - monday) % seconds / unit
         order = np.argsort(clock, kind="stable")
-        trials, propensities, delays = (
-            None if values is None else values[order] for values in (self.trials, self.propensities, self.delays)
-        )
         what = "hours of the day" if period == "day" else "days of the week, 0 for Monday at midnight"
         notes = (*self.notes, f"Times are {what}, in UTC or as the log has them.")
-        arms, rewards = self.arms[order], self.rewards[order]
-        return Log(clock[order], arms, rewards, self.names, trials, propensities, delays, notes=notes)
+        trials = None if self.trials is None else self.trials[order]
+        return Log(clock[order], self.arms[order], self.rewards[order], self.names, trials, notes=notes)
 
     def drift(self, permutations: int = 999, seed: int = 0) -> Drift:
         """Return how the means of the arms move, beside logs in which nothing moves."""
