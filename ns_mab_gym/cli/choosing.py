@@ -16,6 +16,7 @@ from ..means import Floats
 from ..rewards import Law
 from ..specs import AgentSpec, WorldSpec
 from ..theory.theorems import LEARNERS
+from .logs import trials
 from .parser import Parser, closing, path, positive, seconds
 
 if TYPE_CHECKING:
@@ -130,8 +131,8 @@ def diagnose(arguments: Sequence[str] | None = None, command: str = "diagnose") 
     add(
         "--agent", help="whose window: beta-swts (the default, for rewards that are 0 or 1) or gamma-swgts (for others)"
     )
-    trials = "the file holds measured rates: how many decisions each stands for, or a file of such numbers like it"
-    add("--trials", metavar="NUMBER|FILE", help=trials)
+    stands = "the file holds measured rates: how many decisions each stands for, or a file of such numbers like it"
+    add("--trials", type=trials, metavar="NUMBER|FILE", help=stands)
     add("--windows", type=positive, nargs="+", help="windows to draw, instead of the recommended one and two others")
     add("--out", type=path, default=Path("results"), help="folder of the pictures (default: %(default)s)")
     add("--measure", action="store_true", help="play a grid of windows and compare with the theory")
@@ -174,13 +175,12 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
         yield f"\n{comparison}\npicture: {stem}-measured.png"
 
 
-def _smoothed(rates: Floats, arms: list[str] | None, trials: str) -> tuple[Drift, Floats]:
+def _smoothed(rates: Floats, arms: list[str] | None, trials: int | str) -> tuple[Drift, Floats]:
     """Return the drift of measured rates, and their smoothed curves, one row for each of theirs."""
     from ..logs.log import Log
     from ..logs.reading import numbers_of
-    from .logs import trials_of
 
-    counts = np.broadcast_to(numbers_of(trials_of(trials), "trials"), rates.shape)
+    counts = np.broadcast_to(numbers_of(trials, "trials"), rates.shape)
     if np.any((rates < 0) | (rates > 1)):
         raise ValueError("--trials is for rates, from 0 to 1; leave it out for other means")
     drift = Log.from_counts(np.round(rates * counts), counts, names=arms).drift()

@@ -41,7 +41,7 @@ def read(arguments: Sequence[str] | None = None, command: str = "log") -> int:
     for role, what in ROLES.items():
         add(f"--{role}", metavar="COLUMN", help=f"the column {what} (default: the one with a plain name)")
     counts = "the file is a table of successes, one column per arm: how many decisions each cell stands for, or a file"
-    add("--trials", metavar="NUMBER|FILE", help=counts)
+    add("--trials", type=trials, metavar="NUMBER|FILE", help=counts)
     add("--fold", choices=("day", "week"), help="tell the drift over the hours of a day, or the days of a week")
     add("--out", type=path, help="the page (default: results/NAME-log.html)")
     add("--seconds", type=seconds, help="how long to search for the agent that suits the log (default: not at all)")
@@ -79,10 +79,10 @@ def _log_of(options: argparse.Namespace) -> Log:
     if options.log in EXAMPLES and not Path(options.log).exists():
         return EXAMPLES[options.log]()
     if options.trials is not None:
-        return Log.from_counts(options.log, trials_of(options.trials))
+        return Log.from_counts(options.log, options.trials)
     return Log.read(options.log, **{role: getattr(options, role) for role in ROLES})
 
 
-def trials_of(text: str) -> int | str:
+def trials(text: str) -> int | str:
     """Read an option that is a number of trials or the name of a file of them."""
     return positive(text) if text.strip().lstrip("+-").isdigit() else text

@@ -51,7 +51,7 @@ def drift_figure(
     for arm in np.argsort(coloured, kind="stable"):
         colour = next(colours) if coloured[arm] else style.FAINT
         seen = np.flatnonzero(np.isfinite(curves[:, arm]))
-        label = style.shortened(names[arm], style.WIDEST) if coloured[arm] or not coloured.any() else None
+        label = style.shortened(names[arm], style.WIDEST) if coloured[arm] else None
         axes.plot(x, curves[:, arm], color=colour, linewidth=1.8 if moves[arm] else 1.0, label=label)
         if coloured[arm] and len(seen):
             style.draw_band(axes, x[seen], low[seen, arm], high[seen, arm], colour)
@@ -67,8 +67,9 @@ def drift_figure(
     if rates:
         axes.yaxis.set_major_formatter(PERCENT)
     if dated:
-        locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+        locator = AutoDateLocator(maxticks=6)  # type: ignore[no-untyped-call]
         axes.xaxis.set_major_locator(locator)
         axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-    axes.set(title="Mean reward of each arm, with 95 % bands", xlabel="" if dated else "time")
-    return sheet.settle(["Thick: arms that move beyond noise. Bands hold at each time by itself."])
+    axes.set(title="Means over time, with 95 % bands", xlabel="" if dated else "time", ylabel="mean reward")
+    none = "" if moves.any() else f"None of the {len(names)} arms moves beyond noise. "
+    return sheet.settle([f"{none or 'Thick: arms that move beyond noise. '}Bands hold at each time by itself."])

@@ -38,7 +38,7 @@ def read_log(source: Any, said: Mapping[str, str | None]) -> Log:
     else:
         columns, place = {role: source[name] for role, name in roles.items()}, _rows
     times, dated, about = _times(columns["time"], place)
-    arms, names = _arms(columns["arm"], place, roles["arm"])
+    arms, names = _arms(columns["arm"], place, f"the column {roles['arm']!r} of {called}")
     rewards = _numbers(columns["reward"], "a reward", place)
     parts = {role: _numbers(columns[role], f"a {role}", place) for role in ("propensity", "delay") if role in roles}
     for role, least, most in (("propensity", np.nextafter(0, 1), 1.0), ("delay", 0.0, np.inf)):
@@ -62,7 +62,11 @@ def _header(path: str) -> list[str]:
     if kind not in (".csv", ".parquet"):
         raise ValueError(f"a log is a .csv or a .parquet file, got {path!r}; save it as one of these")
     if kind == ".parquet":
-        return list(_arrow("parquet").read_schema(path).names)
+        parquet = _arrow("parquet")
+        try:
+            return list(parquet.read_schema(path).names)
+        except ValueError as error:
+            raise ValueError(f"{path!r} cannot be read as Parquet: {_why(error)}; save it again") from None
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             line = file.readline()
@@ -141,9 +145,13 @@ def _file_columns(path: str, roles: Mapping[str, str] | None = None) -> dict[str
             path, parse_options=csv_module.ParseOptions(delimiter=separator), convert_options=convert
         )
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        why = " ".join(str(error).split())[:200].rstrip(" .;")
-        raise ValueError(f"{path!r} cannot be read as CSV: {why}; mend that line") from None
+        raise ValueError(f"{path!r} cannot be read as CSV: {_why(error)}; mend that line") from None
     return {role: table[name] for role, name in wanted.items()}
+
+
+def _why(error: Exception) -> str:
+    """The message of a library in one line."""
+    return " ".join(str(error).split())[:200].rstrip(" .;")
 
 
 def _rows(row: int) -> str:
@@ -248,7 +256,7 @@ def _arms(column: Any, place: Place, called: str) -> tuple[Ints, tuple[str, ...]
     played = [code for code in range(len(texts)) if code in set(np.unique(codes).tolist())]
     if not 2 <= len(played) <= MOST_ARMS:
         few = f"only {', '.join(texts[code] for code in played) or 'no arm'}" if len(played) < 2 else f"{len(played):,}"
-        raise ValueError(f"the column {called!r} holds {few}; a log has 2 to {MOST_ARMS:,} arms, name their column")
+        raise ValueError(f"{called} holds {few}; a log has 2 to {MOST_ARMS:,} arms, name their column")
     try:
         order = sorted(played, key=lambda code: (float(texts[code]), texts[code]))
     except ValueError:

@@ -127,7 +127,11 @@ def test_an_option_that_there_is_not(command, one_error, tmp_path):
         ("recommend bad.csv", "time,arm,reward,note\n1,a,1,x\n", "columns 'time', 'arm', 'reward'"),
         ("log bad.csv", "when,arm,reward\n1,a,1\n", "'when', 'arm', 'reward'; name it with time='…', on the command"),
         ("log bad.csv", "time,arm,reward\n1,a,1\n2,b,x\n", "line 3: a reward must be a number, got 'x'"),
-        ("log bad.csv", "time,arm,reward\n1,a,1\n2,a,0\n", "the column 'arm' holds only a; a log has 2 to 1,000 arms"),
+        (
+            "log bad.csv",
+            "time,arm,reward\n1,a,1\n2,a,0\n",
+            "the column 'arm' of 'bad.csv' holds only a; a log has 2 to 1,000 arms",
+        ),
         ("log bad.csv", "", "'bad.csv' is empty"),
         ("log bad.parquet", "no table", "bad.parquet"),
         ("diagnose bad.csv --trials 9", "a,b\n0.1,0.2\n5,0.3\n", "bernoulli rewards need means in [0, 1]"),

@@ -60,7 +60,7 @@ def test_where_nothing_moves_p_values_are_uniform_or_larger(made):
     ],
 )
 def test_what_moves_is_found_and_named(kind, shape):
-    """Ten logs: the arm that moves always, by its kind in most, and the two others within 2.5 standard errors of 5 %."""
+    """Ten logs: the arm that moves always, by its kind in most, and the others within 2.5 standard errors of 5 %."""
     drifts = [rates_log(np.random.default_rng(seed), shape).drift(99, seed) for seed in range(10)]
     assert all(drift.p_values[1] <= 0.05 for drift in drifts)
     assert sum(drift.changes[1].kind == kind for drift in drifts) >= 8

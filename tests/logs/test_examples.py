@@ -22,7 +22,8 @@ def test_an_example_is_read_and_its_package_is_not_imported(name):
         pytest.skip(f"no {HELD[name]}")
     code = (
         "import sys; from ns_mab_gym.logs import examples\n"
-        f"log = examples.EXAMPLES[{name!r}](); print(log.n_arms, log.decisions, log.dated, {HELD[name]!r} in sys.modules)"
+        f"log = examples.EXAMPLES[{name!r}]()\n"
+        f"print(log.n_arms, log.decisions, log.dated, {HELD[name]!r} in sys.modules)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.split() == [*map(str, SIZES[name]), "True", "False"]
