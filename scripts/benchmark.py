@@ -20,7 +20,7 @@ BENCHMARKS = {
     "choosing": ("advice", "answers", "tuning"),
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
-    "logs": ("still", "power", "large_log"),
+    "logs": ("still", "power", "installed", "large_log"),
     "peers": ("peers",),
     "starting": ("ahead", "judged", "ablation", "scaling"),
     "startup": ("loading", "compiling"),

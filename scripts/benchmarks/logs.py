@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks._common import Outcome
 from scipy import stats
 
+from ns_mab_gym.logs import examples
 from ns_mab_gym.logs.drift import Drift
 from ns_mab_gym.logs.log import Log
 from ns_mab_gym.means import Floats
@@ -22,6 +23,7 @@ BEYOND = 0.05 + 3 * (0.05 * 0.95 / LOGS) ** 0.5  # three standard errors above t
 HOURS, TRIALS, DAY = 720, 170, 86_400.0
 RATES = np.array([0.035, 0.030, 0.030, 0.025])
 TESTS = ("moves", "switches", "variation", "gain")
+SIZES = {"small": 0.2, "medium": 0.4, "large": 0.6, "largest": 0.8}  # of a move, in percentage points
 ROWS, SECONDS, MEGABYTES = 5_000_000, 60.0, 2_500.0
 
 
@@ -70,15 +72,17 @@ def still() -> Outcome:
         found = np.array([p_values(made(np.random.default_rng(n)).drift(DEALS, seed=n)) for n in range(LOGS)])
         spread = found[:, 0] - np.random.default_rng(0).random(LOGS) / (DEALS + 1)  # p-values are multiples of that
         figures[kind] = {
-            **{test: float((found[:, k] <= LEVEL).mean()) for k, test in enumerate((*TESTS, "any arm"))},
+            **{test: float((found[:, k] <= LEVEL).mean()) for k, test in enumerate((*TESTS, "any"))},
             "uniform": float(stats.kstest(spread, "uniform").pvalue),
-            "means": [float(share) for share in (found[:, 0] <= np.array([[0.1], [0.25], [0.5], [0.75]])).mean(axis=1)],
+            "quantiles": [
+                float(share) for share in (found[:, 0] <= np.array([[0.1], [0.25], [0.5], [0.75]])).mean(axis=1)
+            ],
         }
         print(
             f"still: {kind}: drift found in", ", ".join(f"{test} {figures[kind][test]:.1%}" for test in TESTS), end=""
         )
-        print(f"; any arm {figures[kind]['any arm']:.1%}; p of uniformity {figures[kind]['uniform']:.2f}", end="")
-        print(f"; p at most 0.1, 0.25, 0.5, 0.75: {figures[kind]['means']}")
+        print(f"; any arm {figures[kind]['any']:.1%}; p of uniformity {figures[kind]['uniform']:.2f}", end="")
+        print(f"; p at most 0.1, 0.25, 0.5, 0.75: {figures[kind]['quantiles']}")
     worst = max(each[test] for each in figures.values() for test in TESTS)
     return Outcome(worst <= BEYOND, figures)
 
@@ -98,15 +102,47 @@ def drifting(kind: str, size: float) -> Floats:
 
 def power() -> Outcome:
     """Print how often the test of each arm finds one that moves, by the size of its move; none of the others moves."""
-    figures: dict[str, Any] = {}
+    figures: dict[str, dict[str, float]] = {}
     for kind in ("step", "trend", "season", "day"):
-        for size in (0.002, 0.004, 0.006):
-            rngs = map(np.random.default_rng, range(LOGS // 2))
-            found = np.array([rates_log(rng, drifting(kind, size)).drift(DEALS).p_values for rng in rngs]) <= LEVEL
-            figures[f"{kind} of {100 * size:g} points"] = float(found[:, 1].mean())
-        last = list(figures.items())[-3:]
-        print("power:", ", ".join(f"{what} {share:.0%}" for what, share in last))
-    return Outcome(min(share for what, share in figures.items() if "0.6" in what) >= 0.95, figures)
+        figures[kind] = {}
+        for size, points in SIZES.items():
+            rngs = map(np.random.default_rng, range(LOGS // 4))
+            found = (
+                np.array([rates_log(rng, drifting(kind, points / 100)).drift(DEALS).p_values for rng in rngs]) <= LEVEL
+            )
+            figures[kind][size] = float(found[:, 1].mean())
+        print(
+            f"power: {kind}:", ", ".join(f"{SIZES[size]} points {share:.0%}" for size, share in figures[kind].items())
+        )
+    return Outcome(min(max(each.values()) for each in figures.values()) >= 0.95, figures)
+
+
+def installed() -> Outcome:
+    """Print the drift of the logs of installed packages, over time and over the hours of the day."""
+    figures: dict[str, Any] = {}
+    for name, read in examples.EXAMPLES.items():
+        try:
+            log = read()
+        except FileNotFoundError as error:
+            print(f"installed: {name}: {error}")
+            continue
+        for over, each in (("the time", log), ("the hours of the day", log.folded("day"))):
+            drift = each.drift()
+            figures[f"`{name}`, {over}"] = row = {
+                "arms": log.n_arms,
+                "decisions": log.decisions,
+                "moving": int((drift.p_values <= LEVEL).sum()),
+                "switches": drift.switches.value,
+                "best": log.names[drift.best_fixed],
+                "mean": drift.in_units(
+                    float(drift.curves[:, drift.best_fixed] @ drift.counts.sum(axis=1) / log.decisions)
+                ),
+                "gain": drift.in_points(drift.gain.value),
+                "chance": drift.in_points(drift.gain.by_chance),
+                "p": drift.gain.p_value,
+            }
+            print(f"installed: {name}, {over}: {row}")
+    return Outcome(True, figures)
 
 
 # In a process of its own. The kernel's count of the most memory, unlike getrusage's, begins with the program.
