@@ -431,7 +431,7 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
         else:
             changes.append((tests[-1][0], Change("spell", there, here, cell, cell + length)))
     if n_cells >= 8:
-        waves = np.arange(2, n_cells // 2)
+        waves = np.arange(2, n_cells / 2, 0.5)  # to the span of the log; halves, so that little falls between two
         angles = 2 * math.pi / n_cells * np.outer(np.arange(n_cells) + 0.5, waves)
         score, halves = np.zeros((deals, len(waves))), []
         for turn in (np.cos(angles), np.sin(angles)):
@@ -442,7 +442,7 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
         wave = int(score[0].argmax())
         swing = math.hypot(*(half[wave] for half in halves))
         changes.append((tests[-1][0], Change("wave", mean - swing, mean + swing, n_cells / waves[wave])))
-    found = np.stack(tests, axis=1)
+    found = np.sqrt(np.stack(tests, axis=1))  # whose tails are alike, unlike those of squares
     found = (found - found.mean(axis=0)) / np.maximum(found.std(axis=0), 1e-12)
     return found, max(changes, key=lambda each: each[0])[1]
 
