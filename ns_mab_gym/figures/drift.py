@@ -13,6 +13,7 @@ from ..means import Floats, Mask
 from . import style
 
 DIRECT = 12  # arms that are all in colour; of more, those that move
+BANDED = 6  # arms in colour that have bands; more would hide each other
 PERCENT = FuncFormatter(lambda value, _: f"{100 * value:.10g} %".replace("-", "−"))
 
 
@@ -47,18 +48,19 @@ def drift_figure(
     per = 86_400 if dated else 1  # matplotlib counts dates in days
     x = times / per
     coloured = np.ones(len(names), np.bool_) if len(names) <= DIRECT else moves & (np.cumsum(moves) <= DIRECT)
+    banded = bool(0 < coloured.sum() <= BANDED)
     colours = iter([*style.PALETTE, *style.sequence(DIRECT)])
     for arm in np.argsort(coloured, kind="stable"):
         colour = next(colours) if coloured[arm] else style.FAINT
-        seen = np.flatnonzero(np.isfinite(curves[:, arm]))
         label = style.shortened(names[arm], style.WIDEST) if coloured[arm] else None
-        axes.plot(x, curves[:, arm], color=colour, linewidth=1.8 if moves[arm] else 1.0, label=label)
-        if coloured[arm] and len(seen):
+        axes.plot(x, curves[:, arm], color=colour, linewidth=1.8 if moves[arm] and banded else 1.0, label=label)
+        seen = np.flatnonzero(np.isfinite(curves[:, arm]))
+        if coloured[arm] and banded and len(seen):
             style.draw_band(axes, x[seen], low[seen, arm], high[seen, arm], colour)
     for begin, end in gaps:
         axes.axvspan(begin / per, end / per, color=style.BAND, linewidth=0)
-    shown = [curves[:, coloured] if coloured.any() else curves, low[:, coloured], high[:, coloured], curves]
-    bottom, top = min(np.nanmin(each) for each in shown if each.size), max(np.nanmax(e) for e in shown if e.size)
+    shown = np.concatenate([curves, low[:, coloured], high[:, coloured]], axis=1) if banded else curves
+    bottom, top = float(np.nanmin(shown)), float(np.nanmax(shown))
     if np.nanmin(curves) >= 0 and bottom < 0.5 * top:
         bottom = 0.0
     room = 0.05 * (top - bottom) or max(0.5, abs(top) / 10)
@@ -70,6 +72,12 @@ def drift_figure(
         locator = AutoDateLocator(maxticks=6)  # type: ignore[no-untyped-call]
         axes.xaxis.set_major_locator(locator)
         axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-    axes.set(title="Means over time, with 95 % bands", xlabel="" if dated else "time", ylabel="mean reward")
-    none = "" if moves.any() else f"None of the {len(names)} arms moves beyond noise. "
-    return sheet.settle([f"{none or 'Thick: arms that move beyond noise. '}Bands hold at each time by itself."])
+    title = "Means over time, with 95 % bands" if banded else "Means over time"
+    axes.set(title=title, xlabel="" if dated else "time", ylabel="mean reward")
+    notes = [f"None of the {len(names)} arms moves beyond noise."] if not moves.any() else []
+    if moves.any() and banded:
+        notes.append("Thick: arms that move beyond noise.")
+    if moves.any() and not coloured.all():
+        notes.append(f"In colour: arms that move beyond noise, at most {DIRECT} of them.")
+    notes.append("Bands hold at each time by itself." if banded else f"More than {BANDED} arms have no bands.")
+    return sheet.settle([" ".join(notes)])

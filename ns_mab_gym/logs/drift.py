@@ -273,7 +273,7 @@ class Drift:
         """A mean as people write it: in percent if rewards are 0 or 1."""
         if not self.log.binary:
             return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-        return f"{100 * value:.1f} %" if abs(value) >= 0.00995 or value == 0 else f"{100 * value:.2g} %"
+        return f"{100 * value:.1f} %" if abs(value) >= 0.00995 or abs(value) < 1e-5 else f"{100 * value:.2g} %"
 
     def in_points(self, value: float) -> str:
         """A difference of means; in percentage points if rewards are 0 or 1."""
