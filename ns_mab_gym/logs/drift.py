@@ -442,7 +442,7 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
         wave = int(score[0].argmax())
         swing = math.hypot(*(half[wave] for half in halves))
         changes.append((tests[-1][0], Change("wave", mean - swing, mean + swing, n_cells / waves[wave])))
-    found = np.sqrt(np.stack(tests, axis=1))  # whose tails are alike, unlike those of squares
+    found = np.stack(tests, axis=1)
     found = (found - found.mean(axis=0)) / np.maximum(found.std(axis=0), 1e-12)
     return found, max(changes, key=lambda each: each[0])[1]
 
