@@ -27,7 +27,8 @@ def flights(arm: str = "carrier") -> Log:
         with archive.open(name) as file:
             table = read_csv(file)
     in_time = pc.fill_null(pc.less_equal(table["arr_delay"].cast("float64", safe=False), LATE), False)
-    return Log.read({"time": table["time_hour"], "arm": table[arm], "reward": in_time.cast("int8")})
+    columns = {"time": table["time_hour"], "arm": table[arm], "reward": in_time.cast("int8")}
+    return Log.read(columns, "time", "arm", "reward")
 
 
 def prices() -> Log:
@@ -49,7 +50,8 @@ def parks() -> Log:
     names, rows = np.unique(park, return_counts=True)
     kept = np.isin(park, names[rows >= 0.98 * rows.max()])
     free = np.clip(1 - table["Occupancy"].to_numpy() / table["Capacity"].to_numpy(), 0, 1)
-    return Log.read({"time": table["LastUpdated"].to_numpy()[kept], "arm": park[kept], "reward": free[kept]})
+    columns = {"time": table["LastUpdated"].to_numpy()[kept], "arm": park[kept], "reward": free[kept]}
+    return Log.read(columns, "time", "arm", "reward")
 
 
 EXAMPLES = {"flights": flights, "prices": prices, "pedestrians": pedestrians, "parks": parks}
