@@ -172,15 +172,15 @@ class Drift:
             return (
                 f"{alone}The best arm changes beyond noise (p = {gain.p_value:.2g}), {times} by the curves. "
                 f"Following it would be worth about {extra} a decision, and a learner that has to find it gets less: "
-                f"compare learners that forget with the fixed arm {best}."
+                f"compare learners that forget with playing {best} all the time."
             )
         if self.moves.p_value <= LEVEL:
             return (
-                f"Means move, but no gain of following the best arm is to be seen beyond noise: start with the fixed "
-                f"arm {best} or a learner that forgets nothing, and look again when there is more data."
+                f"Means move, but no gain of following the best arm is to be seen beyond noise: start with {best} "
+                f"all the time or a learner that forgets nothing, and look again when there is more data."
             )
         return (
-            f"Nothing moves beyond noise: the fixed arm {best}, or a learner that forgets nothing, is enough as far as "
+            f"Nothing moves beyond noise: {best} all the time, or a learner that forgets nothing, is enough as far as "
             f"this log can tell. Small or rare changes may be hidden."
         )
 

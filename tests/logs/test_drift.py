@@ -80,7 +80,7 @@ def test_the_words_name_arm_means_and_date(stepped):
 def test_where_nothing_moves_a_fixed_arm_is_enough():
     drift = rates_log(np.random.default_rng(1)).drift(99)
     assert drift.sentences() == ["blue, green and red do not move beyond noise."]
-    assert "the fixed arm red, or a learner that forgets nothing, is enough as far as this log can tell" in str(drift)
+    assert "red all the time, or a learner that forgets nothing, is enough as far as this log can tell" in str(drift)
 
 
 def cross_validated(sums, counts, h):
