@@ -5,10 +5,10 @@ that is used, so that changes within a cell are not seen.
 
 **Logs in which nothing moves.** The counts stay as they are, and the rewards of each arm are dealt anew to its
 decisions. If an arm's rewards do not depend on time, every deal is as likely as the log. Rewards of 0 or 1 are dealt
-by the multivariate hypergeometric law; others are shuffled, up to 200,000 rows of an arm. Sums of more rows in cells,
-and those of rows that are means of several decisions, within which nothing is known, are drawn from the normal law of
-the same mean, variance and total. Whatever is computed from the log, the choice of the bandwidth included, is computed
-from every deal, and p = (1 + deals in which it is at least as large) / (1 + deals).
+by the multivariate hypergeometric law, others are shuffled. Of rows that are means of several decisions nothing is
+known within a row: their distances to the mean of the arm, in standard errors, are shuffled, and the total is kept;
+that is exact where all rows have the same trials. Whatever is computed from the log, the choice of the bandwidth
+included, is computed from every deal, and p = (1 + deals in which it is at least as large) / (1 + deals).
 
 **Does an arm move?** Its rewards are compared in several ways: before and after every point in time, along a line, in
 spells of 1, 2, 4, … cells against the rest, and along waves. Each gives a score test, which is made comparable by the
@@ -40,7 +40,7 @@ from .log import Log
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CELLS, SHUFFLED, BANDWIDTHS = 400, 200_000, 10
+CELLS, BANDWIDTHS = 400, 10
 LEVEL, NORMAL = 0.05, 1.959964
 LEAST_SHARE = 1 / 50  # of an arm's decisions, for the variance of a spell; fewer than that are too skewed to judge
 WIDTHS = (
@@ -393,15 +393,27 @@ class _Rewards:
         if self._binary:
             sizes = counts.astype(np.int64), int(total)
             sums[1:] = rng.multivariate_hypergeometric(*sizes, permutations, method="marginals")
-        elif self._log.trials is None and self._rows[arm] <= SHUFFLED:
-            mine = np.flatnonzero(self._log.arms == arm)
-            rewards, cells = self._log.rewards[mine], self._cells[mine]
-            for deal in sums[1:]:
-                rng.shuffle(rewards)
-                deal[:] = np.bincount(cells, rewards, len(counts))
+            return sums
+        mine = np.flatnonzero(self._log.arms == arm)
+        values, cells = self._log.rewards[mine], self._cells[mine]
+        if self._log.trials is None:  # those that differ from the most common value fall on decisions at random
+            kinds, times = np.unique(values, return_counts=True)
+            common = kinds[times.argmax()]
+            rare = values[values != common]
+            drawn = rng.multivariate_hypergeometric(
+                counts.astype(np.int64), len(rare), permutations, method="marginals"
+            )
+            for deal, falls in zip(sums[1:], drawn, strict=True):
+                rng.shuffle(rare)
+                added, ends = np.append(0.0, np.cumsum(rare)), np.cumsum(falls)
+                deal[:] = common * (counts - falls) + added[ends] - added[ends - falls]
         else:
-            noise = rng.normal(size=sums[1:].shape) * np.sqrt(self.variance(arm) * counts)
-            sums[1:] = noise + (total - noise.sum(axis=1, keepdims=True)) * counts / counts.sum()
+            scale = np.sqrt(self._log.trials[mine])
+            rests = (values - total / counts.sum()) * scale
+            for deal in sums[1:]:
+                rng.shuffle(rests)
+                deal[:] = np.bincount(cells, rests * scale, len(counts))
+            sums[1:] += (total - sums[1:].sum(axis=1, keepdims=True)) * counts / counts.sum()
         return sums
 
 

@@ -159,7 +159,7 @@ def test_deals_of_zeros_and_ones_have_the_hypergeometric_law():
 
 @pytest.mark.parametrize("trials", [None, 4])
 def test_deals_of_other_rewards_keep_their_total_and_have_the_variance_of_sampling_without_replacement(trials):
-    """n σ² (N − n)/(N − 1) of n of N rewards; of normal sums n σ² (N − n)/N, which is the same but for 1/N."""
+    """n σ² (N − n)/(N − 1) of n of N rewards, where a row of several decisions counts as one reward, up to 1/N."""
     rng = np.random.default_rng(5)
     times, values = np.repeat([0.0, 1.0, 2.0], [10, 20, 30]), rng.normal(3, 2, 60)
     rows = None if trials is None else np.full(60, trials)
