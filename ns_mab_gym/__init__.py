@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from . import envs
 
 if TYPE_CHECKING:
-    from . import agents, rewards, theory, worlds, wrappers
+    from . import agents, logs, rewards, theory, worlds, wrappers
     from .comparison import Comparison, compare
     from .detections import Scorecard, scorecard
     from .envs.vector import bandit_of
+    from .logs.log import Log
     from .play.loop import Trajectory, run_episode
     from .play.simulate import simulate
     from .runs import Runs
@@ -27,6 +28,7 @@ IMPORTED_AT = time.time()  # a file that is younger may not be what was imported
 __all__ = [
     "Advice",
     "Comparison",
+    "Log",
     "Runs",
     "Scorecard",
     "Sweep",
@@ -37,6 +39,7 @@ __all__ = [
     "compare",
     "envs",
     "geomspace",
+    "logs",
     "recommend",
     "rewards",
     "run_episode",
@@ -53,6 +56,7 @@ __all__ = [
 _LAZY = {
     "Advice": ".tuning.tune",
     "Comparison": ".comparison",
+    "Log": ".logs.log",
     "Runs": ".runs",
     "Scorecard": ".detections",
     "Sweep": ".specs",

@@ -21,6 +21,7 @@ BENCHMARKS = {
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
     "late": ("late",),
+    "logs": ("still", "power", "installed", "large_log"),
     "peers": ("peers",),
     "replay": ("replay", "logged_advice"),
     "starting": ("ahead", "judged", "ablation", "scaling"),

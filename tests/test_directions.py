@@ -67,14 +67,16 @@ DIRECTIONS: dict[str, set[str]] = {
         "agents.core", "envs", "logs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds",
         "wrappers",
     },
-    "logs": {"agents.core", "means", "play", "rewards", "specs", "statistics", "theory", "worlds"},
+    "logs": {
+        "agents.core", "figures", "files", "means", "play", "rewards", "specs", "statistics", "theory", "worlds",
+    },
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",
         "theory", "tuning", "worlds",
     },
     "cli": {
-        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "means", "paper", "parallel", "play",
+        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "logs", "means", "paper", "parallel", "play",
         "report", "rewards", "rl", "sources", "specs", "studies", "theory", "tuning", "worlds",
     },
 }  # fmt: skip

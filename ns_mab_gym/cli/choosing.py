@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..agents.core.registry import is_number, read_value
 from ..envs.bandit import NSBanditEnv
@@ -14,8 +16,13 @@ from ..means import Floats
 from ..rewards import Law
 from ..specs import AgentSpec, WorldSpec
 from ..theory.theorems import LEARNERS
+from .logs import trials
 from .parser import Parser, closing, path, positive, seconds
 
+if TYPE_CHECKING:
+    from ..logs.drift import Drift
+
+MEASURED = 30  # changes from one round to the next, from which a table of means may be one of measured rates
 WORLD = "an id, a world or a file of means (.csv, .parquet, .npz), with :parameter=value,… if need be"
 
 
@@ -116,6 +123,7 @@ def diagnose(arguments: Sequence[str] | None = None, command: str = "diagnose") 
             "NSBandit-Abrupt-v0",
             "piecewise:n_arms=3,horizon=5000 --seed 7 --measure",
             "means.csv --agent gamma-swgts --windows 100 1000",
+            "rates.csv --trials 170",
         ),
     )
     add = parser.add_argument
@@ -123,6 +131,8 @@ def diagnose(arguments: Sequence[str] | None = None, command: str = "diagnose") 
     add(
         "--agent", help="whose window: beta-swts (the default, for rewards that are 0 or 1) or gamma-swgts (for others)"
     )
+    stands = "the file holds measured rates: how many decisions each stands for, or a file of such numbers like it"
+    add("--trials", type=trials, metavar="NUMBER|FILE", help=stands)
     add("--windows", type=positive, nargs="+", help="windows to draw, instead of the recommended one and two others")
     add("--out", type=path, default=Path("results"), help="folder of the pictures (default: %(default)s)")
     add("--measure", action="store_true", help="play a grid of windows and compare with the theory")
@@ -142,6 +152,17 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
     agent = choice("agent", options.agent or LEARNERS[0 if law.binary else 1], LEARNERS)
     if agent == LEARNERS[0] and not law.binary:
         raise ValueError(f"{agent} takes rewards that are 0 or 1, got {law.name} ones; ask for --agent {LEARNERS[1]}")
+    if options.trials is not None:
+        drift, means = _smoothed(means, arms, options.trials)
+        yield f"{drift}\n\nThe smoothed rates as a world:"
+    elif arms is not None:
+        moved, rounds = np.count_nonzero(np.any(np.diff(means, axis=0), axis=1)), len(means) - 1
+        if moved >= max(MEASURED, 0.9 * rounds):
+            yield (
+                f"note: {moved:,} of {rounds:,} rounds differ from the one before. If these are measured rates, they "
+                f"are estimates, and most of what follows may be their noise: say with --trials how many decisions "
+                f"each stands for.\n"
+            )
     options.out.mkdir(parents=True, exist_ok=True)
     yield str(describe(means, agent=agent, subgaussian=law.subgaussian))
     stem = options.out / f"{name}-{agent}"
@@ -152,6 +173,19 @@ def _diagnose(options: argparse.Namespace) -> Iterator[str]:
         comparison = compare_windows(means, agent, law=law, runs=options.runs, seed=options.seed)
         save_as(measured_figure(means, comparison), Path(f"{stem}-measured.png"))
         yield f"\n{comparison}\npicture: {stem}-measured.png"
+
+
+def _smoothed(rates: Floats, arms: list[str] | None, trials: int | str) -> tuple[Drift, Floats]:
+    """Return the drift of measured rates, and their smoothed curves, one row for each of theirs."""
+    from ..logs.log import Log
+    from ..logs.reading import numbers_of
+
+    counts = np.broadcast_to(numbers_of(trials, "trials"), rates.shape)
+    if np.any((rates < 0) | (rates > 1)):
+        raise ValueError("--trials is for rates, from 0 to 1; leave it out for other means")
+    drift = Log.from_counts(np.round(rates * counts), counts, names=arms).drift()
+    rows = np.arange(1.0, len(rates) + 1)
+    return drift, np.column_stack([np.interp(rows, drift.times, curve) for curve in drift.curves.T])
 
 
 def plot(arguments: Sequence[str] | None = None, command: str = "plot") -> int:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..agents.core.arguments import choice
 from ..means import Floats, Ints
 
 if TYPE_CHECKING:
     from .replay import Replay
     from .world import LogWorld
+    from .drift import Drift
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,9 @@ class Log:
         delays: (N,) seconds from the decision to its reward; None if the log does not say.
         dated: whether times are dates; plain numbers otherwise.
         notes: what was guessed when the log was read, as sentences.
+
+    >>> Log.read({"time": [1, 2, 3], "arm": [9.99, 14.99, 9.99], "reward": [0, 1, 1]}).names
+    ('9.99', '14.99')
     """
 
     times: Floats
@@ -43,6 +49,80 @@ class Log:
     delays: Floats | None = None
     dated: bool = False
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        source: str | PathLike[str] | Any,
+        time: str | None = None,
+        arm: str | None = None,
+        reward: str | None = None,
+        propensity: str | None = None,
+        delay: str | None = None,
+    ) -> Log:
+        """Return the log in a CSV or Parquet file or a frame, one decision a row.
+
+        Times are dates in ISO form (UTC where they have no zone), seconds, milliseconds, microseconds or nanoseconds
+        since 1970, or plain numbers; rows are sorted by them, and rows of one time stay in their order. Arms are
+        whatever the column holds, in the order of numbers if all are numbers, else of the alphabet. A row that lacks a
+        value, or has a reward that is no finite number, is an error; rows that are alike are different decisions.
+
+        Args:
+            source: the file; or a frame of pandas, polars or pyarrow, or a dictionary of columns.
+            time: the name of the column, if it is not a plain one such as ``timestamp``; so are the others.
+            arm: of the arm that was chosen.
+            reward: of what it earned.
+            propensity: of the probability with which the arm was chosen, if the log says.
+            delay: of the seconds until the reward came, if the log says.
+        """
+        from .reading import read_log
+
+        said = {"time": time, "arm": arm, "reward": reward, "propensity": propensity, "delay": delay}
+        return read_log(source, said)
+
+    @classmethod
+    def from_counts(cls, successes: Any, trials: Any, times: Any = None, names: Any = None) -> Log:
+        """Return the log that a wide table of counts stands for: one row for each time, one column for each arm.
+
+        Cells without trials are left out. The successes may be sums of other rewards, such as revenues.
+
+        Args:
+            successes: (T, K) numbers, a frame, or a CSV or Parquet file; its first column may hold the times.
+            trials: how many decisions each cell stands for: one number, one for each time, or a table like that.
+            times: (T,) the times; 1 to T if nothing says.
+            names: the K names of the arms; "arm 1", … if nothing says.
+
+        >>> Log.from_counts([[3, 5], [4, 2]], trials=100).rewards
+        array([0.03, 0.05, 0.04, 0.02])
+        """
+        from .reading import read_counts
+
+        return read_counts(successes, trials, times, names)
+
+    def folded(self, period: str) -> Log:
+        """Return the log by the hour of the day or the day of the week, without propensities and delays.
+
+        Args:
+            period: "day" or "week".
+        """
+        seconds, unit = {"day": (86_400, 3_600), "week": (7 * 86_400, 86_400)}[
+            choice("period", period, ("day", "week"))
+        ]
+        if not self.dated:
+            raise ValueError("only a log with dates has hours and days; give times as dates")
+        monday = 4 * 86_400  # the first after the beginning of 1970
+        clock = (self.times - monday) % seconds / unit
+        order = np.argsort(clock, kind="stable")
+        what = "hours of the day" if period == "day" else "days of the week, 0 for Monday at midnight"
+        notes = (*self.notes, f"Times are {what}, in UTC or as the log has them.")
+        trials = None if self.trials is None else self.trials[order]
+        return Log(clock[order], self.arms[order], self.rewards[order], self.names, trials, notes=notes)
+
+    def drift(self, permutations: int = 999, seed: int = 0) -> Drift:
+        """Return how the means of the arms move, beside logs in which nothing moves."""
+        from .drift import drift_of
+
+        return drift_of(self, permutations, seed)
 
     @property
     def n_arms(self) -> int:

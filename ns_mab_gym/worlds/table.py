@@ -17,7 +17,7 @@ import os
 import re
 import zipfile
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike, fspath
@@ -39,6 +39,17 @@ CLOCKS = {
     *("round", "rounds", "step", "steps", "time", "t", "timestamp", "datetime", "date", "epoch", "iteration", "trial"),
     *("second", "minute", "hour", "day", "week", "month", "year"),
     *("index", "idx", "id", "row", "no", "nr", "number", "unnamed: 0", "level_0"),
+}
+# Plain names of the columns of a log of decisions.
+LOG_COLUMNS = {
+    "time": ("timestamp", "time", "datetime", "date", "date_time", "ts", "created_at", "event_time", "t", "round"),
+    "arm": ("arm", "variant", "action", "treatment", "option", "choice", "bucket", "banner", "creative", "ad", "price"),
+    "reward": (
+        *("reward", "clicked", "click", "converted", "conversion", "revenue", "success", "outcome", "payoff", "profit"),
+        *("purchased", "bought", "sold", "won"),
+    ),
+    "propensity": ("propensity", "probability", "prob", "pscore", "propensity_score", "action_prob"),
+    "delay": ("delay", "delay_seconds", "lag"),
 }
 # No more than what programs write: Python itself would also take 1_000, ٣ and 007.
 NUMBER = re.compile(
@@ -115,6 +126,7 @@ def _read_csv(content: bytes, source: str) -> tuple[Floats, Names]:
         for row in filter(None, reader):  # without blank lines
             place = f"{source}, line {reader.line_num}"
             if not first:
+                _refuse_logs(row, source)
                 first, names = row, _csv_names(row, place)
                 if names:
                     continue
@@ -137,6 +149,22 @@ def _read_csv(content: bytes, source: str) -> tuple[Floats, Names]:
         names, values = tuple(cell.strip() for cell in first), values[1:]
     _refuse_clocks(values, names, source)
     return values, names
+
+
+def _refuse_logs(names: Sequence[str], source: str) -> None:
+    """Raise an error if the names are those of a log, whose rows are decisions: at least of an arm and its reward."""
+    told = [
+        repr(name)
+        for role in ("time", "arm", "reward")
+        for name in names
+        if name.strip().casefold() in LOG_COLUMNS[role]
+    ]
+    roles = {role for role in ("arm", "reward") for name in names if name.strip().casefold() in LOG_COLUMNS[role]}
+    if len(roles) == 2:
+        raise BadMeansError(
+            f"{source} looks like a log of decisions (columns {', '.join(told)}), and not like a table of means; "
+            f"read it with: ns-mab-gym log {source}"
+        )
 
 
 def _csv_names(row: list[str], place: str) -> Names:
@@ -253,6 +281,7 @@ def _read_parquet(content: bytes, source: str) -> tuple[Floats, Names]:
         table, claimed = pa.Table.from_batches(file.iter_batches(), file.schema_arrow), file.metadata.num_rows
     if table.num_rows != claimed:
         raise BadMeansError(f"{source} has {table.num_rows:,} rounds but says {claimed:,}; save it again")
+    _refuse_logs(table.column_names, source)
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
     columns = [
         (name, column) for name, column in zip(table.column_names, table.columns, strict=True) if name not in index

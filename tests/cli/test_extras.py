@@ -25,6 +25,7 @@ EVALUATE = ["evaluate", "--env", WORLD, "--agents", "ts"]
         ("scipy", ["recommend", WORLD, "--runs", "20"], EXPERIMENTS),
         ("matplotlib", ["diagnose", WORLD], EXPERIMENTS),
         ("matplotlib", ["plot", WORLD], EXPERIMENTS),
+        ("pyarrow", ["log", "log.parquet"], "pip install 'ns-mab-gym[logs]'"),
         ("stable_baselines3", ["train"], RL),
         ("torch", ["train"], RL),
         ("sb3_contrib", ["train", "--algo", "recurrent-ppo"], RL),

@@ -42,6 +42,8 @@ GOOD = {
     f"--space space:window=10:20 {SEEDED}",
     "recommend": f"world:{WORLD} --seconds number:1 --runs number:30 --agents word:ts {SEEDED}",
     "diagnose": f"world:{OTHER} --agent word:beta-swts --windows number:9 --out path:out --measure --runs number:2",
+    "log": "path:log.csv --time word:timestamp --arm word:variant --reward word:clicked "
+    "--fold word:day --out path:out --permutations number:19 --seed number:1",
     "train": f"--env world:{WORLD} --algo word:ppo:n_steps=16 --timesteps number:6400 --windows number:5 "
     "--runs number:2 --agents agent:random --device word:cpu --checkpoint-every number:9 --tuning-runs number:20 "
     "--threads number:1 --seed number:1 number:2 --out path:out",
@@ -72,6 +74,8 @@ def idle(monkeypatch, tmp_path):
     monkeypatch.setattr("ns_mab_gym.figures.theory.diagnosis_figure", enough)
     monkeypatch.setattr("ns_mab_gym.studies.pictures.save", lambda figure, folder, name: [])
     monkeypatch.setattr("ns_mab_gym.figures.worlds.gallery_figure", enough)
+    monkeypatch.setattr("ns_mab_gym.logs.drift.drift_of", enough)
+    (tmp_path / "log.csv").write_text("timestamp,variant,clicked\n2026-01-01,a,1\n2026-01-02,b,0\n")
     if importlib.util.find_spec("stable_baselines3"):
         monkeypatch.setattr("ns_mab_gym.deep.folder.train", enough)
     ended = []

@@ -54,6 +54,15 @@ def compared(means, windows, runs=3):
     return SimpleNamespace(measured=played, best=windows[0], recommended=recommended, loss=0.25)
 
 
+def drifting(curves, movers=2, **options):
+    """Arguments of the figure of a log's drift: curves with bands of width 0.02, hostile names."""
+    names = [ODD, LONG, *(f"{ODD} {arm}" for arm in range(2, curves.shape[1]))]
+    times = 1.7e9 * options.get("dated", False) + 3_600.0 * np.arange(len(curves))
+    moves = np.arange(curves.shape[1]) < movers
+    return {"times": times, "curves": curves, "low": curves - 0.01, "high": curves + 0.01, "names": names,
+            "moves": moves, **options}  # fmt: skip
+
+
 def family(size, horizon=1_000):
     """Agents of which the first has no window, and the second is tuned."""
     played = [runs(100 * at, horizon=horizon, window=10**at if at else None) for at in range(size)]
@@ -159,6 +168,16 @@ EXAMPLES = {
         "one world": ({"two rounds": TWO_ROUNDS},),
         "five worlds": (dict(itertools.islice(WORLDS.items(), 4)) | {LONG: WALK},),
         "nine worlds": ({f"{ODD} {at}": WORLDS["constant"] for at in range(9)},),
+    },
+    "drift_figure": {
+        "two times": drifting(np.array([[0.02, 0.5], [0.03, 0.5]]), rates=True),
+        "constant rates": drifting(np.full((60, 3), 0.03), rates=True, dated=True),
+        "constant and far away": drifting(np.full((60, 2), -1e6)),
+        "fifty arms, of which ten move": drifting(WALK, dated=True, movers=10),
+        "fifty arms, of which none moves": drifting(WALK, movers=0),
+        "one that comes late, gaps": drifting(
+            np.column_stack([np.linspace(0, 1, 9), [np.nan] * 8 + [0.5]]), gaps=[(2.0, 5.0)]
+        ),
     },
     "diagnosis_figure": {
         **{
