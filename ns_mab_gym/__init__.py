@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .detections import Scorecard, scorecard
     from .envs.vector import bandit_of
+    from .live.live import Live
     from .play.loop import Trajectory, run_episode
     from .play.simulate import simulate
     from .runs import Runs
@@ -27,6 +28,7 @@ IMPORTED_AT = time.time()  # a file that is younger may not be what was imported
 __all__ = [
     "Advice",
     "Comparison",
+    "Live",
     "Runs",
     "Scorecard",
     "Sweep",
@@ -53,6 +55,7 @@ __all__ = [
 _LAZY = {
     "Advice": ".tuning.tune",
     "Comparison": ".comparison",
+    "Live": ".live.live",
     "Runs": ".runs",
     "Scorecard": ".detections",
     "Sweep": ".specs",
