@@ -41,7 +41,7 @@ CREATE TABLE state (number INTEGER NOT NULL, about TEXT NOT NULL, arrays BLOB NO
 """
 
 
-class LiveFileError(OSError):
+class LiveFileError(ValueError):
     """The file of an agent in service cannot be used: it is damaged, foreign, locked, or the disk is full."""
 
 
