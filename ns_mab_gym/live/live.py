@@ -217,7 +217,7 @@ class Live:
         self.expired_reward = None if expired_reward is None or expire is None else self._reward(expired_reward)
         self._mask, self._number, self._since, self._often, self._fast = np.ones(0, np.bool_), 0, 0, OFTEN, False
         self._names, self._rounds = told, self._rounds_of(self._pace)
-        if told:
+        if told and not Path(path).exists():
             self._made(len(told), self._rounds)  # so that a mistake shows before there is a file
         self._file = LiveFile(Path(path), self._fill, power_safe)
         try:
@@ -600,9 +600,7 @@ class Live:
             if name not in self.arms:
                 raise LiveError(f"there is no open arm {shown(name)}; there are {', '.join(self.arms)}")
             if len(self.arms) == 1 or name == self.holdout_arm:
-                raise LiveError(
-                    f"{name!r} is the {'last' if len(self.arms) == 1 else 'arm of the holdout'}; add another"
-                )
+                raise LiveError(f"{name!r} is the last open arm, or that of the holdout, and stays open")
             if not self._agent.handles_mask:
                 raise LiveError(f"{self._settings['agent']} has no rule for arms that cannot be played; use {START}")
             self._switch(db, now, name, "retire")
@@ -708,9 +706,11 @@ class Live:
 
     def compile(self) -> None:
         """Compile the agent's rule, which takes seconds once on a machine, so that it learns faster; nothing else."""
-        self._fast = True
         with self._writing():
-            self._show([])
+            agent = self._made(len(self._names), self._rounds)
+        if self._compilable:
+            observe_all(agent.state, agent.binarize, agent.rng, np.zeros(0, np.int64), np.zeros(0))
+        self._fast = True
 
     def close(self) -> None:
         """Save the agent's state, so that the next opening need not repeat anything, and close the file."""
@@ -729,6 +729,11 @@ class Live:
     @property
     def _open(self) -> BoolArray | None:
         return None if self._mask.all() else self._mask
+
+    @property
+    def agent(self) -> str:
+        """The agent with its parameters, as text."""
+        return str(self._settings["agent"])
 
     @property
     def arms(self) -> tuple[str, ...]:

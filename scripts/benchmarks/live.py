@@ -29,17 +29,13 @@ DECISIONS, KILLS = 1_000_000, 100
 TIMED = 5_000
 
 
-def luck_of(id_: int) -> random.Random:
-    return random.Random(id_)
-
-
 def due(step: int, arms: dict[int, str]) -> list[tuple[int, float]]:
     """The rewards that come in a step, of decisions whose arms are given."""
     rewards = []
     for delay in DELAYS:
         for later in (0, AGAIN):
             id_ = step - delay - later
-            luck = luck_of(id_)
+            luck = random.Random(id_)
             lost, twice = luck.random() < LOST, luck.random() < TWICE
             if id_ > 0 and luck.choice(DELAYS) == delay and not lost and (twice or not later):
                 rewards.append((id_, float(luck.random() < ARMS[arms[id_]])))
@@ -98,10 +94,11 @@ def differences(path: Path, other: Path, agent: str) -> dict[str, int]:
         ids = [id_ for (id_,) in mine.execute(shown)]
         rows = "SELECT * FROM decisions ORDER BY id"
         different = sum(a != b for a, b in zip(mine.execute(rows), theirs.execute(rows), strict=True))
-    with nsb.Live(agent, None, path, clock=lambda: 0.0, **SETTINGS) as one:
-        with nsb.Live(agent, None, other, clock=lambda: 0.0, **SETTINGS) as two:
-            states = [live._agent.state_dict() for live in (one, two)]
-            estimates = [repr(live.estimates()) for live in (one, two)]
+    states, estimates = [], []
+    for each in (path, other):
+        with nsb.Live(agent, None, each, clock=lambda: 0.0, **SETTINGS) as live:
+            states.append(live._agent.state_dict())
+            estimates.append(repr(live.estimates()))
     return {
         "forgotten": sum(known.get(id_) != arm for id_, arm in told),
         "counted twice": len(ids) - len(set(ids)),
