@@ -20,6 +20,7 @@ BENCHMARKS = {
     "choosing": ("advice", "answers", "tuning"),
     "endurance": ("endurance",),
     "environments": ("env", "vector", "rl_simulate"),
+    "live": ("killed", "requests", "served"),
     "peers": ("peers",),
     "starting": ("ahead", "judged", "ablation", "scaling"),
     "startup": ("loading", "compiling"),

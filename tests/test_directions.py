@@ -65,13 +65,14 @@ DIRECTIONS: dict[str, set[str]] = {
     },
     "tuning": {"agents.core", "envs", "means", "play", "rewards", "runs", "specs", "statistics", "theory", "worlds"},
     "logs": {"means"},
+    "live": {"agents.core", "agents.parts", "compilation", "logs"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",
         "theory", "tuning", "worlds",
     },
     "cli": {
-        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "means", "paper", "parallel", "play",
+        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "live", "means", "paper", "parallel", "play",
         "report", "rewards", "rl", "sources", "specs", "studies", "theory", "tuning", "worlds",
     },
 }  # fmt: skip

@@ -38,6 +38,7 @@ from .file import LiveFile, LiveFileError, save_state, saved_state
 START = "changepoint-ucb"  # an agent that needs to be told nothing
 UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 DAY = UNITS["d"]
+NAMELESS = "a new file needs the names of the arms, as in arms=['blue', 'green']"
 MOST_AT_ONCE = 100_000  # decisions or rewards of one call
 OFTEN, BYTES = 1_000, 500  # the state is saved after so many choices and rewards, and one more for so many bytes of it
 FAR = 100  # transactions; with more to repeat, a process takes the saved state of another one
@@ -217,7 +218,9 @@ class Live:
         self.expired_reward = None if expired_reward is None or expire is None else self._reward(expired_reward)
         self._mask, self._number, self._since, self._often, self._fast = np.ones(0, np.bool_), 0, 0, OFTEN, False
         self._names, self._rounds = told, self._rounds_of(self._pace)
-        if told and not Path(path).exists():
+        if not Path(path).exists():
+            if not told:
+                raise LiveError(NAMELESS)
             self._made(len(told), self._rounds)  # so that a mistake shows before there is a file
         self._file = LiveFile(Path(path), self._fill, power_safe)
         try:
@@ -292,7 +295,7 @@ class Live:
     def _fill(self, db: sqlite3.Connection) -> None:
         """Write what a new file begins with."""
         if not self._names:
-            raise LiveError("a new file needs the names of the arms, as in arms=['blue', 'green']")
+            raise LiveError(NAMELESS)
         if self._settings["seed"] is None:
             self._settings["seed"] = secrets.randbits(53)
         db.executemany("INSERT INTO settings VALUES (?, ?)", [(k, json.dumps(v)) for k, v in self._settings.items()])

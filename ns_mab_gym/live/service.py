@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 from starlette.applications import Starlette
@@ -24,7 +25,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from .. import __version__
 from .file import LiveFileError
 from .live import ConflictingRewardError, Live, UnknownDecisionError
 
@@ -75,7 +75,9 @@ async def content(request: Request, known: Mapping[str, type]) -> dict[str, Any]
         what = f"no {others[0][:50]!r}" if isinstance(found, dict) else f"a {type(found).__name__}"
         raise Refused(422, f"the body must be an object with {' and '.join(known)} alone, it has {what}")
     for key, value in found.items():
-        if type(value) is not known[key]:
+        if known[key] is int and isinstance(value, float) and value.is_integer():
+            found[key] = int(value)  # 7.0 is an integer of JSON
+        elif type(value) is not known[key]:
             raise Refused(422, f"{key} must be of type {known[key].__name__}, got {type(value).__name__}")
     return found
 
@@ -125,7 +127,12 @@ class Service:
             for what, name in given.items():
                 if not 0 < len(name) <= LONGEST:
                     raise Refused(422, f"the name of an arm has 1 to {LONGEST} letters")
-                await run_in_threadpool(getattr(self.live, what), name)
+                try:
+                    await run_in_threadpool(getattr(self.live, what), name)
+                except LiveFileError:
+                    raise
+                except ValueError as error:
+                    raise Refused(409, str(error)) from None
         return JSONResponse({"arms": list(self.live.arms)})
 
     async def estimates(self, request: Request) -> Response:
@@ -265,7 +272,7 @@ KNOWN = _object(
 WINDOW = {"name": "window", "in": "query", "schema": {"type": "string", "pattern": r"^[1-9][0-9]{0,3}[smhdw]$"}}
 DESCRIPTION = {
     "openapi": "3.1.0",
-    "info": {"title": "ns-mab-gym: an agent in service", "version": __version__},
+    "info": {"title": "ns-mab-gym: an agent in service", "version": version("ns-mab-gym")},
     "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     "security": [{"token": []}],
     "paths": {
@@ -281,7 +288,7 @@ DESCRIPTION = {
             "get": _operation("List the open arms", ARMS, None, 401),
             "post": _operation(
                 "Open or retire an arm", ARMS, {**_object(False, add=NAME, retire=NAME), "maxProperties": 1,
-                "minProperties": 1}, 401,
+                "minProperties": 1}, 401, 409,
             ),
         },
         "/estimates": {"get": _operation(

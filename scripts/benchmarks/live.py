@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import secrets
+import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -149,6 +154,43 @@ def requests() -> Any:
         figures[agent] = found
         said = ", ".join(f"{name} {each['p50']:.0f} µs (p99 {each['p99']:.0f})" for name, each in found.items())
         print(f"requests: {agent}: {said}", flush=True)
+    return Outcome(True, figures)
+
+
+def served(seconds: int = 10) -> Any:
+    """Print how many decisions a second the service makes under load, with wrk (a Debian package) at 127.0.0.1."""
+    from benchmarks._common import Outcome
+
+    if shutil.which("wrk") is None:
+        print("served: not measured: wrk is not installed")
+        return Outcome(True, {})
+    token, figures = secrets.token_hex(16), {}
+    for agent in ("changepoint-ucb", "sw-ucb:window=5000"):
+        with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            port = taken.getsockname()[1]
+            taken.close()
+            words = [f"{folder}/state.sqlite", "--arms", *ARMS, "--agent", agent, "--port", str(port)]
+            command = [sys.executable, "-m", "ns_mab_gym", "serve", *words]
+            server = subprocess.Popen(command, env=os.environ | {"NS_MAB_GYM_TOKEN": token}, stdout=subprocess.DEVNULL)
+            while server.poll() is None:
+                with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz"):
+                    break
+                time.sleep(0.1)
+            Path(folder, "ask.lua").write_text(
+                'wrk.method = "POST"\nwrk.body = "{}"\nwrk.headers["Content-Type"] = "application/json"\n'
+                f'wrk.headers["Authorization"] = "Bearer {token}"\n'
+            )
+            load = ["wrk", "-t1", "-c8", f"-d{seconds}s", "--latency", "-s", f"{folder}/ask.lua"]
+            said = subprocess.run([*load, f"http://127.0.0.1:{port}/decide"], capture_output=True, text=True).stdout
+            server.terminate()
+            server.wait()
+        if "Non-2xx" in said:
+            raise RuntimeError(said)
+        rate = float(re.findall(r"Requests/sec: +([\d.]+)", said)[0])
+        value, unit = re.findall(r"99% +([\d.]+)(us|ms|s)", said)[0]
+        figures[agent] = {"a second": rate, "p99": float(value) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]}
+        print(f"served: {agent}: {rate:.0f} decisions a second, p99 {figures[agent]['p99']:.1f} ms", flush=True)
     return Outcome(True, figures)
 
 

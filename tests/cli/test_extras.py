@@ -25,6 +25,8 @@ EVALUATE = ["evaluate", "--env", WORLD, "--agents", "ts"]
         ("scipy", ["recommend", WORLD, "--runs", "20"], EXPERIMENTS),
         ("matplotlib", ["diagnose", WORLD], EXPERIMENTS),
         ("matplotlib", ["plot", WORLD], EXPERIMENTS),
+        ("uvicorn", ["serve", "x.sqlite", "--arms", "a", "b"], "pip install 'ns-mab-gym[serve]'"),
+        ("starlette", ["serve", "x.sqlite", "--arms", "a", "b"], "pip install 'ns-mab-gym[serve]'"),
         ("stable_baselines3", ["train"], RL),
         ("torch", ["train"], RL),
         ("sb3_contrib", ["train", "--algo", "recurrent-ppo"], RL),

@@ -45,7 +45,7 @@ def twin_of(agent, n_arms=3, seed=1, **told):
 
 
 def serve(live, clock, rounds, seed=0, twin=None, low=0.0, high=1.0):
-    """Ask for batches, and give rewards late, in another order, some of them never; the twin is asked and told likewise."""
+    """Ask for batches, and give rewards late, in another order, or never; the twin is asked and told likewise."""
     rng, waiting, chosen = np.random.default_rng(seed), [], []
     for _ in range(rounds):
         clock.now += 10
