@@ -31,7 +31,7 @@ CREATE TABLE decisions (
     time REAL NOT NULL,  -- seconds since 1970, ascending
     arm INTEGER NOT NULL, probability REAL NOT NULL, holdout INTEGER NOT NULL,
     reward REAL,  -- the one that counts: as it came, or expired_reward; NULL if there is none
-    answered REAL,  -- when it came
+    answered REAL,  -- when it came, or expired
     expired INTEGER NOT NULL, late REAL  -- whether its time ran out, and the reward that came afterwards
 );
 CREATE INDEX waiting ON decisions (id, time) WHERE reward IS NULL AND NOT expired;

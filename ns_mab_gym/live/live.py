@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..agents.core.arguments import fraction, number, plain_text, positive_int, shown
+from ..agents.core.arguments import fraction, number, plain_text, positive, positive_int, shown
 from ..agents.core.kernel import BoolArray, functions_of, observe, states_in
 from ..agents.core.knowledge import Knowledge, MissingKnowledgeError
 from ..agents.core.protocol import Agent, arrays_of
@@ -195,7 +195,7 @@ class Live:
         name, parameters = unpacked(agent)
         found = kind(name)
         title = name if isinstance(name, str) else f"{found.__module__}:{found.__qualname__}"
-        self._given, self.clock, self._pace = agent, clock, None if per_day is None else number("per_day", per_day)
+        self._given, self.clock, self._pace = agent, clock, None if per_day is None else positive("per_day", per_day)
         self.expire = None if expire is None else seconds_of("expire", expire)
         self.holdout = fraction("holdout", holdout)
         self.holdout_arm = None if holdout_arm is None else str(holdout_arm)
@@ -332,7 +332,6 @@ class Live:
         before = -1
         try:
             with self._file.transaction() as db:
-                self._names = tuple(name for (name,) in db.execute("SELECT name FROM arms ORDER BY place"))
                 if not rebuilding:
                     self._catch_up(db)
                 before = self._number
@@ -383,6 +382,7 @@ class Live:
                 f"the code, or another process made another agent of it; rebuild=True makes it anew"
             ) from error
         self._number = number_
+        self._names = tuple(name for (name,) in db.execute("SELECT name FROM arms ORDER BY place"))
         self._take(agent, about["open"])
 
     def _take(self, agent: Agent, playable: Sequence[bool]) -> None:
@@ -475,8 +475,8 @@ class Live:
         waiting = db.execute("SELECT id, time FROM decisions WHERE reward IS NULL AND NOT expired ORDER BY id")
         gone = [id_ for id_, _ in itertools.takewhile(lambda row: row[1] <= now - expire, waiting)]
         if gone:
-            rows = [(self.expired_reward, id_) for id_ in gone]
-            db.executemany("UPDATE decisions SET expired = 1, reward = ? WHERE id = ?", rows)
+            rows = [(self.expired_reward, now, id_) for id_ in gone]
+            db.executemany("UPDATE decisions SET expired = 1, reward = ?, answered = ? WHERE id = ?", rows)
             self._learn(db, now, "expire", gone)
 
     # Requests.
@@ -536,7 +536,7 @@ class Live:
                 if known is not None:
                     repeated += 1
                 elif expired:
-                    db.execute("UPDATE decisions SET late = ?, answered = ? WHERE id = ?", (reward, now, id_))
+                    db.execute("UPDATE decisions SET late = ? WHERE id = ?", (reward, id_))
                     late += 1
                 else:
                     db.execute("UPDATE decisions SET reward = ?, answered = ? WHERE id = ?", (reward, now, id_))
@@ -573,7 +573,7 @@ class Live:
 
     def _reward(self, given: Any) -> float:
         """A reward as a float, if it lies in the range."""
-        reward = number("a reward", given)
+        reward = number("a reward", float(given) if isinstance(given, bool | np.bool_) else given)
         if self._settings["reward_range"] is not None:
             low, high = self._settings["reward_range"]
             if not low <= reward <= high:
@@ -681,8 +681,7 @@ class Live:
     def log(self) -> Log:
         """Return all decisions whose reward counts, with the probabilities of the choices, to be analysed."""
         rows = self._file.read(
-            "SELECT time, arm, reward, probability, coalesce(answered, time) - time FROM decisions "
-            "WHERE reward NOT NULL ORDER BY id"
+            "SELECT time, arm, reward, probability, answered - time FROM decisions WHERE reward NOT NULL ORDER BY id"
         )
         times, arms, rewards, chances, delays = np.array(rows, np.float64).reshape(-1, 5).T
         return Log(times, arms.astype(np.int64), rewards, self._names, None, chances, delays, dated=True)
@@ -717,10 +716,12 @@ class Live:
 
     def close(self) -> None:
         """Save the agent's state, so that the next opening need not repeat anything, and close the file."""
-        if self._loaded is not None and self._since:
-            with self._writing() as (db, _):
-                self._save(db)
-        self._file.close()
+        try:
+            if self._loaded is not None and self._since:
+                with self._writing() as (db, _):
+                    self._save(db)
+        finally:
+            self._file.close()
 
     def __enter__(self) -> Self:
         """Return the agent in service, which is closed at the end of the block."""

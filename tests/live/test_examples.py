@@ -45,7 +45,7 @@ def test_prices_earn_more_than_at_random(example, capsys):
 
 def test_a_router_follows_its_models(example, capsys):
     router = example("router")
-    found = router.main(calls=400)
+    found = router.main(calls=300)
     assert found["fixed"] < found["router"] < found["ideal"] + 0.1
     assert set(found["verdicts"]) == {"large", "small", "tiny", "new"}
     assert capsys.readouterr().out.count(" to 1,000 calls") == 4
