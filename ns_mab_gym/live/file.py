@@ -83,7 +83,10 @@ class LiveFile:
                 raise
 
     def _connected(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        try:
+            return sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        except ValueError as error:  # a null byte, a surrogate
+            raise LiveFileError(f"{str(self.path)!r} is no name of a file: {error}") from None
 
     def _open(self, fill: Callable[[sqlite3.Connection], None], power_safe: bool) -> None:
         db = self.db

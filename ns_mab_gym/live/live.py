@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import json
 import math
+import os
 import secrets
 import sqlite3
 import time
@@ -121,13 +122,25 @@ def seconds_of(what: str, given: object) -> float:
     return float(value)
 
 
+def name_of(given: object) -> str:
+    """Return the name of an arm, which may be given as a number, such as a price."""
+    try:
+        name = str(given)
+    except ValueError:  # an integer with more digits than Python spells
+        name = shown(given)
+    if not plain_text("the name of an arm", name, longest=100):
+        raise ValueError("the name of an arm is empty; write a text")
+    return name
+
+
 def names_of(arms: Iterable[Any] | None) -> tuple[str, ...]:
-    """Return the names of arms, which may be given as numbers, such as prices."""
-    if isinstance(arms, str | bytes):
-        raise TypeError(f"arms must be a list of names, got {shown(arms)}")
-    names = tuple(plain_text("the name of an arm", str(each), longest=100) for each in arms or ())
-    if "" in names or len(set(names)) < len(names) or (arms is not None and len(names) < 2):
-        raise ValueError(f"arms must be two or more different names, got {shown(names)}")
+    """Return the names of arms; none if they are not given."""
+    try:
+        names = () if arms is None else tuple(map(name_of, () if isinstance(arms, str | bytes) else arms))
+    except TypeError:
+        names = ("",)
+    if arms is not None and (len(names) < 2 or len(set(names)) < len(names)):
+        raise ValueError(f"arms must be a list of two or more different names, got {shown(arms)}")
     return names
 
 
@@ -190,7 +203,7 @@ class Live:
         power_safe: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not str(path).strip() or str(path) == ":memory:":
+        if not isinstance(path, str | PathLike) or str(path).strip() in ("", ":memory:"):
             raise ValueError(f"path must be the name of a file that outlives the process, got {shown(path)}")
         name, parameters = unpacked(agent)
         found = kind(name)
@@ -198,13 +211,15 @@ class Live:
         self._given, self.clock, self._pace = agent, clock, None if per_day is None else positive("per_day", per_day)
         self.expire = None if expire is None else seconds_of("expire", expire)
         self.holdout = fraction("holdout", holdout)
-        self.holdout_arm = None if holdout_arm is None else str(holdout_arm)
+        self.holdout_arm = None if holdout_arm is None else name_of(holdout_arm)
         told = names_of(arms)
         if reward_range is not None:
-            low, high = (number("reward_range", end) for end in reward_range)
-            if not low < high:
+            ends = (
+                [number("reward_range", end) for end in reward_range] if isinstance(reward_range, tuple | list) else []
+            )
+            if len(ends) != 2 or not ends[0] < ends[1]:
                 raise ValueError(f"reward_range must be the lowest and the highest reward, got {shown(reward_range)}")
-            reward_range = low, high
+            reward_range = ends[0], ends[1]
         self._settings: dict[str, Any] = {
             "agent": write_text(title, sorted(parameters.items())),
             "arms": list(told),
@@ -218,7 +233,7 @@ class Live:
         self.expired_reward = None if expired_reward is None or expire is None else self._reward(expired_reward)
         self._mask, self._number, self._since, self._often, self._fast = np.ones(0, np.bool_), 0, 0, OFTEN, False
         self._names, self._rounds = told, self._rounds_of(self._pace)
-        if not Path(path).exists():
+        if not os.path.exists(path):
             if not told:
                 raise LiveError(NAMELESS)
             self._made(len(told), self._rounds)  # so that a mistake shows before there is a file
@@ -585,7 +600,7 @@ class Live:
 
     def add(self, name: Any) -> None:
         """Open an arm: a new one, for which the agent is made anew from all rewards, or one that was retired."""
-        [name] = names_of([name, "another"])[:1] if name != "another" else [name]
+        name = name_of(name)
         with self._writing() as (db, now):
             if name in self.arms:
                 raise LiveError(f"there is an arm {name!r} already")
@@ -598,7 +613,7 @@ class Live:
 
     def retire(self, name: Any) -> None:
         """Play an arm no more; rewards of its decisions still count, and it can be opened again with ``add``."""
-        name = str(name)
+        name = name_of(name)
         with self._writing() as (db, now):
             if name not in self.arms:
                 raise LiveError(f"there is no open arm {shown(name)}; there are {', '.join(self.arms)}")

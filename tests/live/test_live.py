@@ -252,7 +252,7 @@ def test_a_retired_arm_is_played_no_more_until_it_is_added_again(opened, clock):
     again.add("green")
     assert live.decide(1)[0].probability == pytest.approx(1 / 3)  # it hears of it
     assert live.arms == ARMS
-    for name, message in (("green", "there is an arm 'green' already"), ("", "different names")):
+    for name, message in (("green", "there is an arm 'green' already"), ("", "is empty")):
         with pytest.raises(ValueError, match=message):
             live.add(name)
     with pytest.raises(LiveError, match="no open arm 'video'; there are blue, green, red"):
@@ -497,7 +497,9 @@ def test_a_file_of_another_agent_is_refused(settings, message, opened):
         ({"agent": "oracle"}, "cannot be blind"),
         ({"agent": "kl-ucb", "reward_range": None}, r"kl-ucb takes rewards in \[0, 1\]"),
         ({"arms": None}, "a new file needs the names of the arms"),
-        ({"arms": "blue"}, "must be a list of names"),
+        ({"arms": "blue"}, "must be a list of two or more different names, got 'blue'"),
+        ({"arms": 5}, "must be a list of two or more different names, got 5"),
+        ({"reward_range": 5}, "the lowest and the highest reward, got 5"),
         ({"arms": ["blue"]}, "two or more different names"),
         ({"arms": ["blue", "blue"]}, "two or more different names"),
         ({"arms": ["blue", "a\x07"]}, "cannot be shown"),
