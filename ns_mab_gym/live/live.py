@@ -18,7 +18,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -108,18 +107,16 @@ class ArmEstimate:
 
 
 def seconds_of(what: str, given: object) -> float:
-    """Return the seconds of a duration: a number of them, a timedelta, or a text such as "90s", "15m", "2h", "7d".
+    """Return the seconds of a duration such as "90s", "15m", "2h", "7d" or "1w"; a number is seconds already.
 
     >>> seconds_of("window", "7d"), seconds_of("expire", "1.5h"), seconds_of("window", 60)
     (604800.0, 5400.0, 60.0)
     """
-    value = given.total_seconds() if isinstance(given, timedelta) else given
-    if isinstance(given, str) and given[-1:] in UNITS:
-        with contextlib.suppress(ValueError):
-            value = float(given[:-1]) * UNITS[given[-1]]
-    if isinstance(value, bool | str) or not isinstance(value, int | float) or not 0 < value < 1e12:
-        raise ValueError(f"{what} must be a duration such as '90s', '15m', '2h', '7d' or '1w', got {shown(given)}")
-    return float(value)
+    if not isinstance(given, str):
+        return positive(what, given)
+    with contextlib.suppress(ValueError, KeyError):
+        return positive(what, float(given[:-1]) * UNITS[given[-1:]])
+    raise ValueError(f"{what} must be a duration such as '90s', '15m', '2h', '7d' or '1w', got {shown(given)}")
 
 
 def name_of(given: object) -> str:
@@ -175,7 +172,7 @@ class Live:
         expire: the time after which a reward that has not come counts as ``expired_reward``; None waits for ever.
         expired_reward: the reward of a decision whose time ran out; None lets it count as no reward at all.
         holdout: the share of decisions in which the agent has no part, and whose rewards it is not shown.
-        holdout_arm: the arm of these; None for a uniformly random one.
+        holdout_arm: the arm of these; None for a uniformly random open one.
         seed: of the agent and the holdout; random if not given.
         rebuild: make the agent anew from all remembered rewards, by the settings given here: another agent, another
             window, or the rate of decisions that was measured, if ``per_day`` is not given.
@@ -516,7 +513,7 @@ class Live:
             digest = hashlib.blake2b(f"{self._settings['seed']} {id_}".encode(), digest_size=16).digest()
             coin, choice = (int.from_bytes(half, "big") / 2**64 for half in (digest[:8], digest[8:]))
             of_holdout = self._mask / self._mask.sum()
-            if self.holdout_arm is not None:
+            if self.holdout_arm in self.arms:  # another process may have retired it
                 of_holdout = np.array([float(name == self.holdout_arm) for name in self._names])
             held = coin < self.holdout
             law = self.holdout * of_holdout + (1 - self.holdout) * law
@@ -699,7 +696,8 @@ class Live:
             "SELECT time, arm, reward, probability, answered - time FROM decisions WHERE reward NOT NULL ORDER BY id"
         )
         times, arms, rewards, chances, delays = np.array(rows, np.float64).reshape(-1, 5).T
-        return Log(times, arms.astype(np.int64), rewards, self._names, None, chances, delays, dated=True)
+        whole = arms.astype(np.int64)
+        return Log(times, whole, rewards, self._names, propensities=chances, delays=delays, dated=True)
 
     @property
     def per_day(self) -> float:
