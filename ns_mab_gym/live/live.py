@@ -273,10 +273,7 @@ class Live:
             raise TypeError(f"{title} is not derived from ns_mab_gym.agents.Agent, and cannot be saved and repeated")
         if not found.handles_delay:
             raise LiveError(f"{title} has no rule for rewards that arrive late; use {START}, beta-swts or sw-ucb")
-        parameters, notes = dict(given), []
-        if found.accepts == "binary" and reward_range not in (None, [0.0, 1.0]) and "binarize" not in given:
-            parameters["binarize"] = True
-            notes.append(f"{title} takes 0 or 1: it sees a coin flip, with the scaled reward as its probability")
+        parameters, notes = dict(given), list[str]()
         law = Knowledge() if reward_range is None else Knowledge(subgaussian=0.5, support=(0.0, 1.0))
         told: dict[str, Any] = {"knowledge": law, "blind": True}
         try:
@@ -286,6 +283,10 @@ class Live:
                 parameters["window"] = rounds["window"]
                 notes.append(f"{title} remembers {rounds['window']:,} decisions, which the window comes to")
             made: Agent = make(name, n_arms, rounds["horizon"], **told, **parameters)
+            if made.accepts == "binary" and reward_range not in (None, [0.0, 1.0]) and "binarize" not in given:
+                parameters["binarize"] = True
+                notes.append(f"{title} takes 0 or 1: it sees a coin flip, with the scaled reward as its probability")
+                made = make(name, n_arms, rounds["horizon"], **told, **parameters)
             with contextlib.suppress(MissingKnowledgeError):
                 if make(name, n_arms, **told, **parameters).parameters == made.parameters:
                     rounds = {**rounds, "horizon": None}  # it takes none

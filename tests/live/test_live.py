@@ -543,3 +543,23 @@ def test_compiled_rules_learn_the_same(opened, clock):
 def test_a_duration_that_is_none(given):
     with pytest.raises((ValueError, TypeError), match="window must be"):
         seconds_of("window", given)
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_agent_goes_on_where_it_was_or_is_refused_by_name(name, opened, clock):
+    """With late rewards, an arm that goes and one that comes."""
+    told = {"window": "1d", "per_day": 500, "reward_range": (0, 20), "expire": "10m"}
+    if name.startswith("oracle") or not agents.kind(name).handles_delay:
+        with pytest.raises(ValueError, match=rf"^{name} (has no rule for|plays by the means)"):
+            opened(name, **told)
+        return
+    options = {"floor": ":share=0.1"}.get(name, "")
+    live = opened(f"{name}{options}", **told)
+    serve(live, clock, 6, high=20.0)
+    if live._agent.handles_mask:
+        live.retire("green")
+        live.decide(2)
+    live.add("video")
+    clock.now += 700
+    serve(live, clock, 2, high=20.0)
+    assert_same_agent(live._agent, opened(f"{name}{options}", arms=None, **told)._agent)
