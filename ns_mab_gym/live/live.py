@@ -445,7 +445,9 @@ class Live:
             if scaled.size >= MANY:  # of fewer, each was checked when it came
                 agent.check_rewards((scaled.min(), scaled.max()), bool(np.isin(scaled, (0.0, 1.0)).all()))
             observe_all(agent.state, agent.binarize, agent.rng, arms, scaled)
-            agent.pending[:] = np.maximum(0, agent.pending - np.bincount(arms, minlength=agent.n_arms))
+            if arms.size:  # what Agent.observe does besides
+                agent.pending[:] = np.maximum(0, agent.pending - np.bincount(arms, minlength=agent.n_arms))
+                agent._asked = -1
             rewards = [each for each in rewards if each[1] is None]
         for arm, reward in rewards:
             if reward is None:
