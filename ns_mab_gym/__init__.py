@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .detections import Scorecard, scorecard
     from .envs.vector import bandit_of
+    from .live.live import Live
     from .logs.log import Log
     from .play.loop import Trajectory, run_episode
     from .play.simulate import simulate
@@ -28,6 +29,7 @@ IMPORTED_AT = time.time()  # a file that is younger may not be what was imported
 __all__ = [
     "Advice",
     "Comparison",
+    "Live",
     "Log",
     "Runs",
     "Scorecard",
@@ -56,6 +58,7 @@ __all__ = [
 _LAZY = {
     "Advice": ".tuning.tune",
     "Comparison": ".comparison",
+    "Live": ".live.live",
     "Log": ".logs.log",
     "Runs": ".runs",
     "Scorecard": ".detections",

@@ -22,6 +22,7 @@ BENCHMARKS = {
     "environments": ("env", "vector", "rl_simulate"),
     "late": ("late",),
     "logs": ("still", "power", "installed", "large_log"),
+    "live": ("killed", "requests", "served"),
     "peers": ("peers",),
     "replay": ("replay", "logged_advice"),
     "starting": ("ahead", "judged", "ablation", "scaling"),

@@ -70,14 +70,15 @@ DIRECTIONS: dict[str, set[str]] = {
     "logs": {
         "agents.core", "figures", "files", "means", "play", "rewards", "specs", "statistics", "theory", "worlds",
     },
+    "live": {"agents.core", "agents.parts", "compilation", "logs"},
     "rl": {"agents.core", "envs", "files", "play", "wrappers"},
     "deep": {
         "comparison", "files", "means", "parallel", "rl", "runs", "specs", "statistics", "studies",
         "theory", "tuning", "worlds",
     },
     "cli": {
-        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "logs", "means", "paper", "parallel", "play",
-        "report", "rewards", "rl", "sources", "specs", "studies", "theory", "tuning", "worlds",
+        "agents.core", "deep", "envs", "figures", "files", "leaderboard", "live", "logs", "means", "paper", "parallel",
+        "play", "report", "rewards", "rl", "sources", "specs", "studies", "theory", "tuning", "worlds",
     },
 }  # fmt: skip
 DOORS = {"", "__main__"}  # the package itself, through which users reach every room

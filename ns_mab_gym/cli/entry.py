@@ -19,6 +19,7 @@ COMMANDS = {
     "recommend": ("choosing:recommend_agent", "find the agent and the parameters that suit a world"),
     "diagnose": ("choosing:diagnose", "what makes a world hard, and which window fits it"),
     "log": ("logs:read", "a log of decisions: how it drifts, and a page"),
+    "serve": ("live:serve", "let an agent decide over HTTP, and learn from rewards that come late"),
     "train": ("train:main", "train a deep agent and compare it with agents of the registry"),
     "plot": ("choosing:plot", "draw the means of worlds"),
     "agents": ("lists:agents", "list the agents, or print the card of one"),

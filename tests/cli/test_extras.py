@@ -26,6 +26,8 @@ EVALUATE = ["evaluate", "--env", WORLD, "--agents", "ts"]
         ("matplotlib", ["diagnose", WORLD], EXPERIMENTS),
         ("matplotlib", ["plot", WORLD], EXPERIMENTS),
         ("pyarrow", ["log", "log.parquet"], "pip install 'ns-mab-gym[logs]'"),
+        ("uvicorn", ["serve", "x.sqlite", "--arms", "a", "b"], "pip install 'ns-mab-gym[serve]'"),
+        ("starlette", ["serve", "x.sqlite", "--arms", "a", "b"], "pip install 'ns-mab-gym[serve]'"),
         ("stable_baselines3", ["train"], RL),
         ("torch", ["train"], RL),
         ("sb3_contrib", ["train", "--algo", "recurrent-ppo"], RL),

@@ -47,6 +47,8 @@ GOOD = {
     "train": f"--env world:{WORLD} --algo word:ppo:n_steps=16 --timesteps number:6400 --windows number:5 "
     "--runs number:2 --agents agent:random --device word:cpu --checkpoint-every number:9 --tuning-runs number:20 "
     "--threads number:1 --seed number:1 number:2 --out path:out",
+    "serve": "path:out.sqlite --arms word:a word:b --agent agent:ts --window word:1d --per-day number:10 "
+    "--reward-range number:0 number:1 --expire word:1h --holdout number:0.1 --seed number:1 --port number:80",
     "plot": f"world:{WORLD} world:{OTHER} --out path:out.png --seed number:1",
     "agents": "word:ts",
     "worlds": "word:piecewise",
@@ -76,6 +78,7 @@ def idle(monkeypatch, tmp_path):
     monkeypatch.setattr("ns_mab_gym.figures.worlds.gallery_figure", enough)
     monkeypatch.setattr("ns_mab_gym.logs.drift.drift_of", enough)
     (tmp_path / "log.csv").write_text("timestamp,variant,clicked\n2026-01-01,a,1\n2026-01-02,b,0\n")
+    monkeypatch.setattr("ns_mab_gym.live.live.Live.compile", enough)
     if importlib.util.find_spec("stable_baselines3"):
         monkeypatch.setattr("ns_mab_gym.deep.folder.train", enough)
     ended = []
@@ -131,8 +134,8 @@ def typed(rng):
 @pytest.mark.parametrize("command", GOOD)
 def test_good_arguments_lead_to_the_work(idle, command):
     """Else hostile ones would meet little of what stands before it."""
-    if command == "train":
-        pytest.importorskip("stable_baselines3")
+    for extra in {"train": ["stable_baselines3"], "serve": ["uvicorn", "starlette"]}.get(command, []):
+        pytest.importorskip(extra)
     run(command, good(command))
     assert [type(error) for error in idle] == ([] if command in ANSWERED else [EnoughError])
 
