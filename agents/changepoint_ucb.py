@@ -4,7 +4,7 @@ One round of :func:`observe` is one step of Bayesian online change-point detecti
 every hypothesis by the reward, bear the hypotheses of a change right now, and mix them into one mean and one second
 moment of each arm for each rate of drift. Beside this belief, in which all arms change together, stands a second one,
 in which each changes by itself (:mod:`.parts.single_changes`), with the probability that rewards give to it. The mean
-and the variance of an arm by both are all that :func:`act` reads.
+and the variance of an arm by both, and the rounds that what is learnt of it will last, are all that :func:`act` reads.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from .parts.single_changes import (
     SUMS,
     SingleChanges,
     expected,
+    lasting,
     likelihood,
     look,
     new_single_changes,
@@ -44,13 +45,16 @@ REDRAWN = 0.1  # the probability that r is drawn anew when all arms change
 UNIFORM = 0.5  # the mean of the prior Beta(1, 1)
 SWITCHED = 1e-3  # the share of its prior probability to which each of the two beliefs returns in a round
 RECENT = 0.99  # what remains in a pull of the weight of earlier pairs of rewards of the arm
+ENDLESS = 1e9  # rounds that what is learnt may last where neither a change nor the end of the game is in sight
+SHORT = 10.0  # rewards' worth of rounds below which there is hardly anything to explore for
 FINEST, SMALLEST = 1e-9, 1e-140  # the least standard deviation of real rewards: as a share of the largest, and at all
 
 ROUNDS, HELD, MARK, REAL = range(4)  # places of the clock
 # Places of the scale: what real rewards are measured from, their variance, Σ (x − x')²/2 of successive rewards of an
 # arm and the number of these pairs, the largest reward in size; the mean and the variance of an arm after a change; the
-# probability that each arm changes by itself; the sum of all weights, less than 1 where hypotheses were dropped.
-OFFSET, VARIANCE, PAIRED, PAIRS, LARGEST, CENTRE, SPREAD, SINGLE, LEFT = range(9)
+# probability that each arm changes by itself; the sum of all weights, less than 1 where hypotheses were dropped; the
+# rounds that what is learnt will last, if all arms change together.
+OFFSET, VARIANCE, PAIRED, PAIRS, LARGEST, CENTRE, SPREAD, SINGLE, LEFT, LASTING = range(10)
 
 
 class ChangepointState(NamedTuple):
@@ -79,6 +83,7 @@ class ChangepointState(NamedTuple):
     fading: FloatArray  # (D,) e^(−r_d)
     odds: FloatArray  # (D,) the prior probability of each r_d
     evidence: FloatArray  # (D, H) Σ_s l_s w_sk of the round just observed, for each r_d
+    posterior: FloatArray  # (D, H) Σ_s w_sk for each r_d
     last: IntArray  # (K,) the round in which each arm was last observed
     previous: FloatArray  # (K,) its reward then
     clock: IntArray  # ROUNDS, HELD (the number of hypotheses), MARK (the round of the last alarm), REAL (0 or 1)
@@ -90,6 +95,7 @@ class ChangepointState(NamedTuple):
     width: float  # c
     growth: float  # g
     odds_single: float  # the prior probability that each arm changes by itself
+    horizon: int  # T, or 0 if it is unknown
 
 
 def act(state: ChangepointState, mask: BoolArray, rng: np.random.Generator) -> int:
@@ -104,8 +110,12 @@ def act(state: ChangepointState, mask: BoolArray, rng: np.random.Generator) -> i
             mean, variance = _now(state, i)
             noise = _noise(state, i, mean)
             known = variance / noise  # one over the number of rewards that would tell as much
-            unseen = float(clock[ROUNDS] - state.last[i])
-            width = math.sqrt(known * (squared + state.growth * math.log(1.0 + unseen * known / n_arms)))
+            rounds = state.scale[LASTING]
+            rounds += state.scale[SINGLE] * (lasting(state.single, i) - rounds)
+            worth = known * rounds  # how many times what is known now could be learnt again while it lasts
+            unseen = math.log(1.0 + float(clock[ROUNDS] - state.last[i]) * known / n_arms)
+            factor = squared + state.growth * (unseen + 0.5 * math.log(1.0 + worth / SHORT))
+            width = math.sqrt(known * factor * worth / (1.0 + worth))
             real = clock[REAL] == 1
             index = mean + width * math.sqrt(noise) if real else math.asin(math.sqrt(min(mean, 1.0))) + 0.5 * width
             if index > highest:
@@ -190,6 +200,7 @@ def observe(state: ChangepointState, arm: int, reward: float) -> None:
                     _look(state, j, i)
         _bear(state)
     _mix(state)
+    _look_ahead(state)
     later = 0.0
     for j in range(clock[HELD]):
         if state.starts[j] > clock[MARK]:
@@ -385,6 +396,24 @@ def _mix(state: ChangepointState) -> None:
 
 
 @inlined
+def _look_ahead(state: ChangepointState) -> None:
+    """Write how many rounds what is learnt now will last: until a change or a drift undoes it, or the game ends."""
+    left = float(state.horizon - state.clock[ROUNDS])
+    end = 1.0 / (left if left > 0.0 else ENDLESS)
+    posterior, rounds = state.posterior, 0.0
+    posterior[:] = 0.0
+    for j in range(state.clock[HELD]):
+        for k in range(state.hazards.size):
+            posterior[state.kinds[j], k] += state.weights[j, k]
+    for d in range(state.drifts.size):
+        for k in range(state.hazards.size):
+            rounds += posterior[d, k] / (state.hazards[k] + state.drifts[d] + end)
+    state.scale[LASTING] = rounds / state.scale[LEFT]
+    for q in range(state.single.rates.size):
+        state.single.lasting[q] = 1.0 / (state.single.rates[q] + end)
+
+
+@inlined
 def _turn_real(state: ChangepointState, reward: float) -> None:
     """Rewards turn out to be real numbers: measure them from this one, and begin with no change yet."""
     state.clock[REAL] = 1
@@ -479,6 +508,7 @@ def forget(state: ChangepointState, arm: int) -> None:
         pulls = _prior(state)
         start(state.single, arm, pulls, pulls * state.scale[CENTRE], _variance(state, arm))
     _mix(state)
+    _look_ahead(state)
 
 
 def expect(state: ChangepointState, arm: int, pulls: int) -> None:
@@ -523,10 +553,13 @@ class ChangepointUCB(Agent):
         r being drawn anew. Beyond M hypotheses the lightest is dropped. Singly: before every round each arm changes by
         itself with probability q, which is one of six from 10^-5 to 2·10^-3, for each arm another; of each arm the 20
         likeliest last changes are kept. Both beliefs are weighed by the probability that they gave to each reward; the
-        second has p = 0.4 beforehand, and every round takes its probability back to p by a thousandth of the distance.
+        second has p = 0.3 beforehand, and every round takes its probability back to p by a thousandth of the distance.
         Index: play the largest one of a mean m_i by both beliefs and z_i of its standard deviations √v_i, where
-        z_i² = c² + g ln(1 + n_i v_i/(K λ_i²)), n_i being the rounds since arm i was seen and λ_i² the variance of a
-        reward: m_i + z_i √v_i if rewards are real, and arcsin √m_i + z_i √v_i/(2 λ_i) if they are 0 or 1, for in these
+        z_i² = (c² + g ln(1 + n_i v_i/(K λ_i²)) + ½ g ln(1 + s_i/10)) s_i/(1 + s_i), n_i being the rounds since arm i
+        was seen, λ_i² the variance of a reward and s_i = L_i v_i/λ_i². L_i is how many rounds what is learnt of the arm
+        lasts: the mean of 1/(h + r + e) or of 1/(q + e) by both beliefs, with e = 1/(the rounds left) if T is known,
+        and else 10^-9. So an arm is explored the less the sooner that becomes worthless, or the game ends. The index is
+        m_i + z_i √v_i if rewards are real, and arcsin √m_i + z_i √v_i/(2 λ_i) if they are 0 or 1, for in these
         terms every mean is as uncertain upwards as downwards. Rewards of 0 or 1: Beta posteriors, Beta(1, 1) after a
         change; if the best mean b is below ½, Beta(1, 1/m − 1) with m = b(½ + b) instead, for half of each change of
         all arms and for all changes of single ones. The first other reward shows that rewards are real: every arm is
@@ -535,12 +568,11 @@ class ChangepointUCB(Agent):
         at least λ²; an arm after a change has the mean of all arms and their variance plus λ², and the probability of a
         reward is Student's t with 5 degrees of freedom. No unit of rewards matters.
     Tuning:
-        Ours: c = 1.4, g = 0.9, p = 0.4 and M = 60, chosen on the worlds of the leaderboard and on 16 families of
+        Ours: c = 0.9, g = 0.7, p = 0.3 and M = 60, chosen on the worlds of the leaderboard and on 24 families of
         worlds beside them; docs/changepoint-ucb.md has what each is worth, and further worlds on which it was judged.
         If the number of changes is known, h = Υ/T.
     Knowledge:
-        None, not even T, and no scale of rewards matters; Υ and T if they are given and phases have K rounds on
-        average.
+        None: T is used if it is given, Υ too if phases have K rounds on average, and no scale of rewards matters.
     Deviations:
         From exact inference: beyond M hypotheses, and 20 of an arm, the lightest are dropped; drift is folded into
         posteriors by their first two moments. With r = 0 and fewer than M rounds, 20 of each arm, beliefs are exact.
@@ -562,7 +594,9 @@ class ChangepointUCB(Agent):
         rate: h, the probability of a change before each round, if it is known; learnt if not given.
         prior: the mean of an arm after a change, if rewards are 0 or 1 and it is known; learnt if not given.
         width: c, the number of standard deviations by which an index exceeds the mean.
-        growth: g, by which the square of that number grows with the logarithm of the time that an arm was not seen.
+        growth: g, by which the square of that number grows with the logarithm of the time that an arm was not seen,
+            and half as fast with that of the time that what is learnt of it lasts.
+        horizon: T, if it is known; after so many rounds the agent plays on as if it were not.
         drift: r, the rate at which single means drift, if it is known, 0 if they do not; learnt if not given.
         single: p, the probability beforehand that each arm changes by itself, not all together.
         hypotheses: M, the number of hypotheses that are kept.
@@ -576,10 +610,11 @@ class ChangepointUCB(Agent):
 
     rate: float | None = field(default=None, kw_only=True)
     prior: float | None = field(default=None, kw_only=True)
-    width: float = field(default=1.4, kw_only=True)
-    growth: float = field(default=0.9, kw_only=True)
+    width: float = field(default=0.9, kw_only=True)
+    growth: float = field(default=0.7, kw_only=True)
+    horizon: int | None = field(default=None, kw_only=True)
     drift: float | None = field(default=None, kw_only=True)
-    single: float = field(default=0.4, kw_only=True)
+    single: float = field(default=0.3, kw_only=True)
     hypotheses: int = field(default=60, kw_only=True)
 
     def _check(self) -> None:
@@ -590,6 +625,8 @@ class ChangepointUCB(Agent):
             self.prior = positive("prior", self.prior, least=1e-6, below=1 - 9.9e-7, hint=hint)
         self.width = positive("width", self.width, allow_zero=True)
         self.growth = positive("growth", self.growth, allow_zero=True)
+        if self.horizon is not None:
+            self.horizon = positive_int("horizon", self.horizon)
         if self.drift is not None:
             self.drift = positive("drift", self.drift, allow_zero=True)
         self.single = fraction("single", self.single, hint="the probability that each arm changes by itself")
@@ -606,8 +643,9 @@ class ChangepointUCB(Agent):
             np.zeros((2, k)), np.zeros((m, 2, k)), np.zeros((m, 2)), np.zeros((m, k)), np.zeros((m, k)),
             np.zeros((m, h)), np.zeros(m), np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros((2, k)),
             np.zeros((d, 2, k)), np.zeros(d), np.zeros((d, k)), hazards, drifts, np.exp(-drifts), odds,
-            np.zeros((d, h)), np.zeros(k, np.int64), np.zeros(k), np.zeros(4, np.int64), np.zeros(9), np.zeros((2, k)),
-            new_single_changes(k), new_alarms(), self.prior or 0.0, self.width, self.growth, self.single,
+            np.zeros((d, h)), np.zeros((d, h)), np.zeros(k, np.int64), np.zeros(k), np.zeros(4, np.int64), np.zeros(10),
+            np.zeros((2, k)), new_single_changes(k), new_alarms(), self.prior or 0.0, self.width, self.growth,
+            self.single, self.horizon or 0,
         )  # fmt: skip
         forget(state, ALL)
         return state
@@ -638,8 +676,9 @@ class ChangepointUCB(Agent):
 
     @classmethod
     def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
-        """h = Υ/T where it is known and phases last at least K rounds on average; learnt otherwise."""
+        """T; and h = Υ/T where it is known and phases last at least K rounds on average, learnt otherwise."""
         changes, horizon, n_arms = knowledge.breakpoints, knowledge.horizon, knowledge.n_arms
-        if changes is None or horizon is None or n_arms is None or changes * n_arms > horizon:
-            return {}
-        return {"rate": changes / horizon}
+        tuned = {} if horizon is None or "horizon" in given else {"horizon": horizon}
+        if changes is None or horizon is None or n_arms is None or changes * n_arms > horizon or "rate" in given:
+            return tuned
+        return {**tuned, "rate": changes / horizon}

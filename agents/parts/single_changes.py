@@ -33,6 +33,7 @@ class SingleChanges(NamedTuple):
     rates: FloatArray  # (Q,) q
     shares: FloatArray  # (K, Q) the probability of each rate of an arm
     evidence: FloatArray  # (Q,) the probability that each gave to the reward just observed
+    lasting: FloatArray  # (Q,) the rounds that what is learnt of an arm will last by each rate
 
 
 def new_single_changes(n_arms: int) -> SingleChanges:
@@ -41,7 +42,7 @@ def new_single_changes(n_arms: int) -> SingleChanges:
     k, n, q = n_arms, KEPT_CHANGES, rates.size
     return SingleChanges(
         np.zeros((k, n, 2)), np.zeros((k, n, q)), np.zeros(k, np.int64), np.zeros((q, 2, k)), np.ones((q, k)), rates,
-        np.full((k, q), 1.0 / q), np.zeros(q),
+        np.full((k, q), 1.0 / q), np.zeros(q), np.zeros(q),
     )  # fmt: skip
 
 
@@ -108,6 +109,15 @@ def expected(state: SingleChanges, i: int, centre: float, spread: float) -> tupl
         mean += share * (kept * state.moments[q, MEAN, i] + (1.0 - kept) * centre)
         square += share * (kept * state.moments[q, SQUARE, i] + (1.0 - kept) * (spread + centre * centre))
     return mean, square
+
+
+@inlined
+def lasting(state: SingleChanges, i: int) -> float:
+    """Rounds that what is learnt of an arm will last."""
+    rounds = 0.0
+    for q in range(state.rates.size):
+        rounds += state.shares[i, q] * state.lasting[q]
+    return rounds
 
 
 @inlined
