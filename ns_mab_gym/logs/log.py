@@ -14,9 +14,9 @@ from ..agents.core.arguments import choice
 from ..means import Floats, Ints
 
 if TYPE_CHECKING:
+    from .drift import Drift
     from .replay import Replay
     from .world import LogWorld
-    from .drift import Drift
 
 
 @dataclass(frozen=True, eq=False)
