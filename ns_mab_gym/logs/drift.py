@@ -22,10 +22,9 @@ but for one standard error of the difference.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -42,27 +41,11 @@ if TYPE_CHECKING:
 
 CELLS, BANDWIDTHS = 400, 10
 LEVEL, NORMAL = 0.05, 1.959964
+MOST_DEALT = 10**9  # decisions up to which NumPy draws from the hypergeometric law
 LEAST_SHARE = 1 / 50  # of an arm's decisions, for the variance of a spell; fewer than that are too skewed to judge
-WIDTHS = (
-    1,
-    2,
-    5,
-    10,
-    15,
-    30,
-    60,
-    120,
-    300,
-    600,
-    900,
-    1_800,
-    *(3_600 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 24, 48)),
-)
+PARTS = 1, 2, 5, 10, 15, 30
+WIDTHS = *PARTS, *(60 * each for each in PARTS), *(3_600 * each for each in (1, 2, 3, 4, 6, 8, 12, 24, 48))
 GAP = 20  # times the mean distance of decisions, and two cells
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
-    *("November", "December"),
-)
 UNITS = (
     ("year", 365.25 * 86_400),
     ("week", 7 * 86_400),
@@ -96,9 +79,8 @@ class BesideChance:
     def of(cls, numbers: Floats) -> BesideChance:
         """Compare the first number, that of the log, with the others."""
         value, others = float(numbers[0]), numbers[1:]
-        at_least = np.count_nonzero(others >= value - 1e-9 * abs(value) - 1e-15)
-        p_value = (1 + at_least) / (1 + len(others))
-        return cls(value, float(others.mean()), float(np.quantile(others, 1 - LEVEL)), float(p_value))
+        p_value = (1 + np.count_nonzero(others >= value - 1e-9 * abs(value) - 1e-15)) / len(numbers)
+        return cls(value, float(others.mean()), float(np.quantile(others, 1 - LEVEL)), p_value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +270,7 @@ class Drift:
         at = datetime.fromtimestamp(time, UTC)
         year = f" {at.year}" if self.log.span > 300 * 86_400 or time in (self.log.times[0], self.log.times[-1]) else ""
         hour = f" {at:%H:%M}" if self.width < 3_600 else ""
-        return f"{at.day} {MONTHS[at.month - 1]}{year}{hour}"
+        return f"{at.day} {at:%B}{year}{hour}"
 
     def lasting(self, seconds: float) -> str:
         """A length of time as people write it."""
@@ -305,11 +287,17 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
     """Return the drift of a log; see :meth:`Log.drift`."""
     permutations = positive_int("permutations", permutations, least=19, most=20_000)  # fewer cannot tell p = 0.05
     rng = np.random.default_rng(seed)
-    steps = np.diff(log.times)
+    shown, arms = np.unique(log.arms, return_inverse=True)
+    if len(shown) < log.n_arms:
+        never = ", ".join(name for arm, name in enumerate(log.names) if arm not in shown)
+        names, notes = tuple(log.names[arm] for arm in shown), (*log.notes, f"Never shown: {never}.")
+        log = replace(log, arms=arms, names=names, notes=notes)
+    span, steps = log.span, np.diff(log.times)
     unit = float(steps[steps > 0].min())
-    width = math.ceil((log.span / unit + 1) / CELLS) * unit
+    width = math.ceil((span / unit + 1) / CELLS) * unit
     if log.dated:
-        width = next((each for each in WIDTHS if each >= width), math.ceil(width / 86_400) * 86_400)
+        whole = next((each for each in WIDTHS if each >= width), math.ceil(width / 86_400) * 86_400)
+        width = whole if whole <= span else width  # two cells at least
     cells = np.floor((log.times - log.times[0]) / width + 1e-9).astype(np.intp)
     n_cells, n_arms, deals = int(cells[-1]) + 1, log.n_arms, permutations + 1
     rewards = _Rewards(log, cells, n_cells)
@@ -319,11 +307,12 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
     best, lead = np.full((deals, n_cells), -np.inf), np.zeros((deals, n_cells), np.intp)
     moved, fixed = np.zeros((deals, n_cells - 1)), np.full(deals, -np.inf)
     for arm in range(n_arms):
-        sums, counts = rewards.deals(arm, permutations, rng), rewards.counts[arm]
+        sums, counts, centre = rewards.deals(arm, permutations, rng), rewards.counts[arm], rewards.centres[arm]
         found, change = _scores(sums, counts, rewards.variance(arm))
         scores[:, arm] = found.max(axis=1)
-        changes.append(_timed(change, log, width))
+        changes.append(_timed(change, log, width, centre))
         curves, chosen = _smoothed(sums, counts, kernels)
+        curves += centre
         lead[curves > best] = arm
         np.maximum(best, curves, out=best)
         np.maximum(moved, np.abs(np.diff(curves, axis=1)), out=moved)
@@ -348,7 +337,7 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
         bandwidths=bandwidths,
         gaps=_gaps(log, width),
         changes=tuple(changes),
-        p_values=(1 + np.count_nonzero(largest[1:, None] >= scores[0], axis=0)) / deals,
+        p_values=np.array([BesideChance.of(np.append(score, largest[1:])).p_value for score in scores[0]]),
         moves=BesideChance.of(largest),
         switches=BesideChance.of(np.count_nonzero(np.diff(lead, axis=1), axis=1).astype(np.float64)),
         variation=BesideChance.of(moved.sum(axis=1)),
@@ -362,17 +351,20 @@ class _Rewards:
 
     Attributes:
         counts: (K, C) decisions.
-        sums: (K, C) of the rewards.
+        centres: (K,) a reward of each arm, from which sums are taken: those of equal rewards are 0 without rounding.
+        sums: (K, C) of the rewards minus the centre of their arm.
     """
 
     def __init__(self, log: Log, cells: Ints, n_cells: int) -> None:
         place, weights = log.arms * n_cells + cells, log.counts.astype(np.float64)
         self._log, self._cells = log, cells
-        self._binary = log.binary
+        self._binary = log.binary and log.decisions < MOST_DEALT
+        self.centres = np.zeros(log.n_arms) if self._binary else log.rewards[np.unique(log.arms, return_index=True)[1]]
+        self._values = log.rewards - self.centres[log.arms]
         shape = log.n_arms, n_cells
         self.counts = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape)
-        self.sums = np.bincount(place, log.rewards * weights, shape[0] * shape[1]).reshape(shape)
-        self._squares = np.bincount(log.arms, log.rewards**2 * weights, log.n_arms)
+        self.sums = np.bincount(place, self._values * weights, shape[0] * shape[1]).reshape(shape)
+        self._squares = np.bincount(log.arms, self._values**2 * weights, log.n_arms)
         self._rows = np.bincount(log.arms, minlength=log.n_arms)
         if self._binary:
             self.sums = np.round(self.sums)
@@ -381,7 +373,7 @@ class _Rewards:
     def variance(self, arm: int, curve: Floats | None = None) -> float:
         """Of one decision's reward, about the mean of its arm or about a curve."""
         counts, sums = self.counts[arm], self.sums[arm]
-        means = np.full(len(counts), sums.sum() / counts.sum()) if curve is None else curve
+        means = np.full(len(counts), sums.sum() / counts.sum()) if curve is None else curve - self.centres[arm]
         squares = self._squares[arm] - 2 * means @ sums + means**2 @ counts
         return max(float(squares) / float(self._rows[arm]), 1e-300)
 
@@ -395,7 +387,7 @@ class _Rewards:
             sums[1:] = rng.multivariate_hypergeometric(*sizes, permutations, method="marginals")
             return sums
         mine = np.flatnonzero(self._log.arms == arm)
-        values, cells = self._log.rewards[mine], self._cells[mine]
+        values, cells = self._values[mine], self._cells[mine]
         if self._log.trials is None:  # those that differ from the most common value fall on decisions at random
             kinds, times = np.unique(values, return_counts=True)
             common = kinds[times.argmax()]
@@ -459,16 +451,15 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
     return found, max(changes, key=lambda each: each[0])[1]
 
 
-def _timed(change: Change, log: Log, width: float) -> Change:
+def _timed(change: Change, log: Log, width: float, centre: float) -> Change:
     """A change with times instead of numbers of cells, and with means that rewards can have."""
-    before, after = np.clip([change.before, change.after], log.rewards.min(), log.rewards.max()).tolist()
+    before, after = np.clip([change.before + centre, change.after + centre], log.rewards.min(), log.rewards.max()).tolist()
     if change.kind == "wave":
         return Change(change.kind, before, after, change.begin * width)
     start = float(log.times[0])
     return Change(change.kind, before, after, start + change.begin * width, start + change.end * width)
 
 
-@functools.lru_cache(maxsize=1)
 def _kernels(n_cells: int) -> tuple[list[Floats], Floats]:
     """Gaussian weights of other cells, a matrix for each bandwidth, and these in cells; the last is infinite."""
     grid = np.append(np.geomspace(1.0, max(n_cells / 2, 1.5), BANDWIDTHS - 1), np.inf)

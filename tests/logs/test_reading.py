@@ -236,3 +236,13 @@ def test_reading_leaves_frames_as_they_are():
     before = frame.copy()
     Log.read(frame)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_binary_is_zero_or_one_however_small_rewards_are():
+    def log(rewards, trials=None):
+        return Log(np.arange(2.0), np.arange(2), np.array(rewards), ("a", "b"), trials)
+
+    assert log([0.0, 1.0]).binary
+    assert log([3 / 7, 1 / 3], np.array([7, 3])).binary
+    for rewards, trials in (([0.0, 1e-7], None), ([0.01, 500.0], None), ([0.5, 1.0], None), ([0.5, 1.0], [3, 3])):
+        assert not log(rewards, trials and np.array(trials)).binary
