@@ -142,8 +142,8 @@ def _propensities(log: Log) -> tuple[Floats, list[str]]:
             off, error = float(weight.mean()) - 1, float(weight.std()) / math.sqrt(n)
             if off == -1 or (abs(off) > MUCH and abs(off) > FAR * error):
                 raise ValueError(
-                    f"the propensities do not fit the log: {name!r} was shown {1 + off:.3g} times as often as they say; "
-                    f"they must be the probabilities with which the arm of each row was chosen"
+                    f"the propensities do not fit the log: {name!r} was shown {1 + off:.3g} times as often as they "
+                    f"say; they must be the probabilities with which the arm of each row was chosen"
                 )
         return log.propensities, ["propensities are those of the log"]
     blocks = int(np.clip(n // (PER_BLOCK * k), 1, BLOCKS))

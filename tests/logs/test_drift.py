@@ -10,6 +10,7 @@ from scipy import stats
 from ns_mab_gym.logs import drift as module
 from ns_mab_gym.logs.drift import BesideChance, drift_of
 from ns_mab_gym.logs.log import Log
+from ns_mab_gym.logs.page import write_page
 from ns_mab_gym.means import best_arm_switches
 
 HOURS, RATES = 120, np.array([0.10, 0.12, 0.15])
@@ -265,6 +266,17 @@ def test_more_decisions_than_numpy_deals_are_shuffled_by_rows():
     """A billion decisions a cell: an arm whose rate halves moves, and one that stands still does not."""
     wins = np.random.default_rng(0).binomial(10**9, [[0.01, 0.02]] * 15 + [[0.01, 0.01]] * 15)
     assert (Log.from_counts(wins, 10**9).drift(99).p_values <= 0.05).tolist() == [False, True]
+
+
+def test_strange_names_do_no_harm_to_words_pictures_and_pages(tmp_path):
+    names = ("<script>alert(1)</script>", "a\nb", "", "$\\frac{$", "_x", "\x00\x1b[31m", "\u202eleft")
+    drift = Log(np.arange(700.0), np.arange(700) % 7, np.arange(700) % 3 / 2, names).drift(19)
+    assert not {"\x00", "\x1b", "\u202e"} & set(str(drift))
+    assert "a\\nb" in str(drift)
+    write_page(drift, tmp_path / "page.html", "log")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert(1)" in page
 
 
 def test_too_few_permutations_are_refused():
