@@ -356,7 +356,7 @@ class _Rewards:
         for arm in range(0 if self._binary else log.n_arms):
             kinds, times = np.unique(log.rewards[log.arms == arm], return_counts=True)
             self.centres[arm] = kinds[times.argmax()]
-        self._values = log.rewards - self.centres[log.arms]
+        self._values = log.rewards if self._binary else log.rewards - self.centres[log.arms]
         shape = log.n_arms, n_cells
         self.counts = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape)
         self.sums = np.bincount(place, self._values * weights, shape[0] * shape[1]).reshape(shape)
