@@ -32,12 +32,12 @@ from ..agents.core.protocol import Agent, arrays_of
 from ..agents.core.registry import kind, make, unpacked, write_text
 from ..agents.parts.alarms import CAPACITY, log_in
 from ..compilation import compiled
+from ..logs.durations import seconds_of
 from ..logs.log import Log
 from .file import LiveFile, LiveFileError, save_state, saved_state
 
 START = "changepoint-ucb"  # an agent that needs to be told nothing
-UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
-DAY = UNITS["d"]
+DAY = 86_400.0  # seconds
 NAMELESS = "a new file needs the names of the arms, as in arms=['blue', 'green']"
 MOST_AT_ONCE = 100_000  # decisions or rewards of one call
 OFTEN, BYTES = 1_000, 500  # the state is saved after so many choices and rewards, and one more for so many bytes of it
@@ -104,19 +104,6 @@ class ArmEstimate:
     mean: float
     error: float
     believed: float
-
-
-def seconds_of(what: str, given: object) -> float:
-    """Return the seconds of a duration such as "90s", "15m", "2h", "7d" or "1w"; a number is seconds already.
-
-    >>> seconds_of("window", "7d"), seconds_of("expire", "1.5h"), seconds_of("window", 60)
-    (604800.0, 5400.0, 60.0)
-    """
-    if not isinstance(given, str):
-        return positive(what, given)
-    with contextlib.suppress(ValueError, KeyError):
-        return positive(what, float(given[:-1]) * UNITS[given[-1:]])
-    raise ValueError(f"{what} must be a duration such as '90s', '15m', '2h', '7d' or '1w', got {shown(given)}")
 
 
 def name_of(given: object) -> str:

@@ -16,7 +16,8 @@ import ns_mab_gym as nsb
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.live.file import LiveFileError
-from ns_mab_gym.live.live import ConflictingRewardError, LiveError, UnknownDecisionError, seconds_of
+from ns_mab_gym.live.live import ConflictingRewardError, LiveError, UnknownDecisionError
+from ns_mab_gym.logs.durations import seconds_of
 
 ARMS = ("blue", "green", "red")
 AGENTS = ("ts", "sw-ucb:window=50", "epsilon-greedy", "changepoint-ucb")
