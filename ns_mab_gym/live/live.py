@@ -37,7 +37,7 @@ from ..logs.log import Log
 from .file import LiveFile, LiveFileError, save_state, saved_state
 
 START = "changepoint-ucb"  # an agent that needs to be told nothing
-DAY = 86_400.0
+DAY = 86_400.0  # seconds
 NAMELESS = "a new file needs the names of the arms, as in arms=['blue', 'green']"
 MOST_AT_ONCE = 100_000  # decisions or rewards of one call
 OFTEN, BYTES = 1_000, 500  # the state is saved after so many choices and rewards, and one more for so many bytes of it
