@@ -54,7 +54,8 @@ def write_page(drift: Drift, path: Path, title: str, advice: Sequence[str] = (),
 
 def arm_rows(drift: Drift) -> list[tuple[str, ...]]:
     """A row for each arm, first those that move: name, decisions, mean, range of the curve, bandwidth, and p."""
-    log, rows = drift.log, []
+    log = drift.log
+    rows: list[tuple[str, ...]] = []
     sums, moves = np.bincount(log.arms, log.rewards * log.counts), drift.p_values <= LEVEL
     for arm in np.argsort(~moves, kind="stable")[:MOST_ROWS]:
         decisions, curve, bandwidth = drift.counts[:, arm], drift.curves[:, arm], drift.bandwidths[arm]

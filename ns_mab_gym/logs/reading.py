@@ -295,8 +295,8 @@ def read_counts(successes: Any, trials: Any, times: Any, names: Any) -> Log:
         )
     labels = tuple(map(str, names if names is not None else held_names or [f"arm {k + 1}" for k in range(n_arms)]))
     if held_times is not None and trial_times is not None:
-        pair = [_times(each, lambda row: f"row {row + 1}")[0] for each in (held_times, trial_times)]
-        if not np.array_equal(*pair):
+        one, other = (_times(each, lambda row: f"row {row + 1}")[0] for each in (held_times, trial_times))
+        if not np.array_equal(one, other):
             raise ValueError("the times of successes and of trials differ; give both the same rows in the same order")
     at = held_times if times is None else times
     seconds, dated, notes = _times(np.arange(1.0, rows + 1) if at is None else at, lambda row: f"row {row + 1}")
