@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import tempfile
+from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -57,4 +58,6 @@ def main(days: int = 20, per_day: int = 480, seed: int = 1) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1, help="another seed, other luck (default: %(default)s)")
+    main(seed=parser.parse_args().seed)

@@ -7,6 +7,7 @@ how often, or what unit revenues have: it is told their range alone.
 from __future__ import annotations
 
 import tempfile
+from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -59,4 +60,6 @@ def main(visitors: int = 6_000, seed: int = 1) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1, help="another seed, other luck (default: %(default)s)")
+    main(seed=parser.parse_args().seed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -72,4 +73,6 @@ def main(calls: int = 4_000, seed: int = 1) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1, help="another seed, other luck (default: %(default)s)")
+    main(seed=parser.parse_args().seed)
