@@ -30,7 +30,7 @@ ARMS = {"blue": 0.05, "green": 0.08, "red": 0.02}
 DELAYS = (1, 7, 40)  # steps
 LOST, TWICE, AGAIN = 0.2, 0.2, 3  # shares of the rewards; and how many steps later the second copy comes
 SETTINGS: dict[str, Any] = {"window": "1d", "per_day": 8_640, "expire": "20m", "holdout": 0.05, "seed": 26}
-DECISIONS, KILLS = 1_000_000, 100
+DECISIONS, KILLS = 200_000, 100
 TIMED = 5_000
 
 
