@@ -167,7 +167,9 @@ def test_parts_of_blocks(quoted: Any, part: dict[str, Any], text: str) -> None:
 def test_every_benchmark_has_figures_in_the_file(quoted: Any) -> None:
     benchmark = importlib.import_module("benchmark")
     others = {"paper", "leaderboard", "deep-table", "deep-choices", *importlib.import_module("scales").COMMANDS}
-    assert benchmark.MODULES.keys() | others == FIGURES.keys()
+    unmeasured = {"logged_advice"}  # takes half an hour; its page says "Not measured yet."
+    assert (benchmark.MODULES.keys() | others) - FIGURES.keys() <= unmeasured
+    assert FIGURES.keys() <= benchmark.MODULES.keys() | others
     files = {file.stem for file in (ROOT / "scripts" / "benchmarks").glob("[!_]*.py")}
     assert files == benchmark.BENCHMARKS.keys()
     assert all(section["figures"] and section["measured"]["command"] for section in FIGURES.values())
