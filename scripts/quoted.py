@@ -35,6 +35,7 @@ FILE = ROOT / "docs" / "figures.json"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = Path(__file__).with_name("quoted_blocks.toml")
 BLOCK = re.compile(r"(<!-- begin figures: ([\w-]+) -->\n)((?!<!-- begin).)*?(<!-- end figures -->)", re.DOTALL)
+UNMEASURED = "*Not measured yet.*"  # instead of a block whose section the file does not have
 PACKAGES = ("ns-mab-gym", "numpy", "numba", "gymnasium", "scipy", "stable-baselines3", "torch", "pymab", "river")
 
 
@@ -158,16 +159,32 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
+class Measured(dict[str, Any]):
+    """Figures by the name of their section."""
+
+    def __missing__(self, name: str) -> Any:
+        raise UnmeasuredError(name)
+
+
+class UnmeasuredError(KeyError):
+    """A section that the file does not have yet."""
+
+
 def written(page: str, sections: Mapping[str, Any]) -> str:
     """The page with its blocks written from the sections of the file."""
-    figures = {name: section["figures"] for name, section in sections.items()}
+    figures = Measured({name: section["figures"] for name, section in sections.items()})
     figures["origins"] = {name: section["measured"] for name, section in sections.items()}
     known, names = blocks(), [found[2] for found in BLOCK.finditer(page)]
     if unknown := set(names) - known.keys():
         raise ValueError(f"no block is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if len(names) != page.count("<!-- begin figures") or len(names) != page.count("<!-- end figures"):
         raise ValueError("every begin of figures needs an end, each on a line of its own")
-    texts = {name: "\n\n".join(part_text(part, figures) for part in known[name]) for name in names}
+    texts = {}
+    for name in names:
+        try:
+            texts[name] = "\n\n".join(part_text(part, figures) for part in known[name])
+        except UnmeasuredError:
+            texts[name] = UNMEASURED
     return BLOCK.sub(lambda found: f"{found[1]}\n{texts[found[2]]}\n\n{found[4]}", page)
 
 

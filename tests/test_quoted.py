@@ -137,6 +137,13 @@ def test_what_is_measured_reaches_the_file_and_the_page(
     assert [name for name in FIGURES if after[name] != FIGURES[name]] == ["env"]
 
 
+def test_a_block_without_figures_says_so_and_leaves_the_others(quoted: Any) -> None:
+    page = text_of("docs/speed.md")
+    less = quoted.written(page, {name: each for name, each in FIGURES.items() if name != "env"})
+    assert quoted.UNMEASURED in less
+    assert quoted.written(less, FIGURES) == page
+
+
 @pytest.mark.parametrize(
     ("part", "text"),
     [

@@ -27,7 +27,7 @@ from ns_mab_gym.cli.entry import COMMANDS, main
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 REGISTRIES: list[Registry] = [AGENTS, worlds.WORLDS, rewards.LAWS]
 
-OTHERS = ("export", "openssl")  # commands that pages may use beside ours and Dask's
+OTHERS = ("curl", "export", "openssl")  # commands that pages may use beside ours and Dask's
 
 every_page = pytest.mark.parametrize("name", EVERY)
 

@@ -119,8 +119,8 @@ class LiveFile:
         if os.getpid() != self._pid:
             raise RuntimeError(f"{str(self.path)!r} was opened before this process was forked; open it in each process")
         with self.turn, told(self.path):
-            self.db.execute("BEGIN IMMEDIATE")
             try:
+                self.db.execute("BEGIN IMMEDIATE")
                 yield self.db
                 self.db.execute("COMMIT")
             except BaseException:

@@ -32,12 +32,12 @@ from ..agents.core.protocol import Agent, arrays_of
 from ..agents.core.registry import kind, make, unpacked, write_text
 from ..agents.parts.alarms import CAPACITY, log_in
 from ..compilation import compiled
+from ..logs.durations import seconds_of
 from ..logs.log import Log
 from .file import LiveFile, LiveFileError, save_state, saved_state
 
 START = "changepoint-ucb"  # an agent that needs to be told nothing
-UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
-DAY = UNITS["d"]
+DAY = 86_400.0  # seconds
 NAMELESS = "a new file needs the names of the arms, as in arms=['blue', 'green']"
 MOST_AT_ONCE = 100_000  # decisions or rewards of one call
 OFTEN, BYTES = 1_000, 500  # the state is saved after so many choices and rewards, and one more for so many bytes of it
@@ -104,19 +104,6 @@ class ArmEstimate:
     mean: float
     error: float
     believed: float
-
-
-def seconds_of(what: str, given: object) -> float:
-    """Return the seconds of a duration such as "90s", "15m", "2h", "7d" or "1w"; a number is seconds already.
-
-    >>> seconds_of("window", "7d"), seconds_of("expire", "1.5h"), seconds_of("window", 60)
-    (604800.0, 5400.0, 60.0)
-    """
-    if not isinstance(given, str):
-        return positive(what, given)
-    with contextlib.suppress(ValueError, KeyError):
-        return positive(what, float(given[:-1]) * UNITS[given[-1:]])
-    raise ValueError(f"{what} must be a duration such as '90s', '15m', '2h', '7d' or '1w', got {shown(given)}")
 
 
 def name_of(given: object) -> str:
@@ -227,7 +214,7 @@ class Live:
             "seed": None if seed is None else positive_int("seed", seed, least=0),
         }
         self._loaded: Agent | None = None
-        self.expired_reward = None if expired_reward is None or expire is None else self._reward(expired_reward)
+        self.expired_reward = None if expired_reward is None or expire is None else self._reward(expired_reward, None)
         self._mask, self._number, self._since, self._often, self._fast = np.ones(0, np.bool_), 0, 0, OFTEN, False
         self._names, self._rounds = told, self._rounds_of(self._pace)
         if not os.path.exists(path):
@@ -236,13 +223,12 @@ class Live:
             self._made(len(told), self._rounds)  # so that a mistake shows before there is a file
         self._file = LiveFile(Path(path), self._fill, power_safe)
         try:
-            with self._file.turn:
-                self._compare(rebuild)
-                with self._writing(rebuilding=rebuild) as (db, now):
-                    if rebuild:
-                        self._settings["per_day"] = self._pace or self._measured(db, now)
-                        self._rounds = self._rounds_of(self._settings["per_day"])
-                        self._rebuild(db, now, len(self._names))
+            self._compare(rebuild)
+            with self._writing(rebuilding=rebuild) as (db, now):
+                if rebuild:
+                    self._settings["per_day"] = self._pace or self._measured(db, now)
+                    self._rounds = self._rounds_of(self._settings["per_day"])
+                    self._rebuild(db, now, len(self._names))
             if self.holdout_arm is not None and self.holdout_arm not in self.arms:
                 raise LiveError(f"holdout_arm must be one of {', '.join(self.arms)}, got {shown(holdout_arm)}")
         except BaseException:
@@ -302,6 +288,8 @@ class Live:
         made.check_rewards(
             (-math.inf, math.inf) if reward_range is None else (0.0, 1.0), binary=reward_range is not None
         )
+        if self.expired_reward is not None:
+            self._reward(self.expired_reward, made)
         self.notes = tuple(notes)
         return made
 
@@ -343,22 +331,23 @@ class Live:
     def _writing(self, *, rebuilding: bool = False) -> Iterator[tuple[sqlite3.Connection, float]]:
         """One transaction, for an agent that knows what other processes did; with the time, which never goes back."""
         before = -1
-        try:
-            with self._file.transaction() as db:
-                if not rebuilding:
-                    self._catch_up(db)
-                before = self._number
-                last = db.execute("SELECT time FROM decisions ORDER BY id DESC LIMIT 1").fetchone()
-                now = max(float(self.clock()), last[0] if last else 0.0)
-                if not rebuilding:
-                    self._expire(db, now)
-                yield db, now
-                if self._since >= self._often:
-                    self._save(db)
-        except BaseException:
-            if self._number != before:  # what the agent took in is not in the file
-                self._loaded = None
-            raise
+        with self._file.turn:  # which no other thread has before an agent that is ahead of the file is dropped
+            try:
+                with self._file.transaction() as db:
+                    if not rebuilding:
+                        self._catch_up(db)
+                    before = self._number
+                    last = db.execute("SELECT time FROM decisions ORDER BY id DESC LIMIT 1").fetchone()
+                    now = max(float(self.clock()), last[0] if last else 0.0)
+                    if not rebuilding:
+                        self._expire(db, now)
+                    yield db, now
+                    if self._since >= self._often:
+                        self._save(db)
+            except BaseException:
+                if self._number != before:
+                    self._loaded = None
+                raise
 
     def _note(self, db: sqlite3.Connection, now: float, what: str, about: Any) -> None:
         """Write a line of the journal; the agent changes only after it, so that a failure in between is noticed."""
@@ -384,6 +373,10 @@ class Live:
     def _load(self, db: sqlite3.Connection) -> None:
         try:
             number_, about, state = saved_state(db)
+            kept = dict(db.execute("SELECT name, value FROM settings").fetchall())
+            for name in ("agent", "reward_range", "seed"):
+                if self._settings[name] != json.loads(kept[name]):
+                    raise ValueError(f"{name} = {kept[name]}, here {json.dumps(self._settings[name])}")
             self._rounds = about["rounds"]
             agent = self._made(len(about["open"]), self._rounds)
             agent.load_state_dict(state)
@@ -437,11 +430,10 @@ class Live:
     def _show(self, rewards: Sequence[tuple[int, float | None]]) -> None:
         """Show rewards to the agent; None tells it that there will be none."""
         agent, self._since = self._agent, self._since + len(rewards)
-        low, width = self._scale
         if self._compilable and (self._fast or len(rewards) >= MANY):
             came = [(arm, reward) for arm, reward in rewards if reward is not None]
             arms, values = np.array([arm for arm, _ in came], np.int64), np.array([reward for _, reward in came])
-            scaled = (values - low) / width
+            scaled = self._scaled(values)
             if scaled.size >= MANY:  # of fewer, each was checked when it came
                 agent.check_rewards((scaled.min(), scaled.max()), bool(np.isin(scaled, (0.0, 1.0)).all()))
             observe_all(agent.state, agent.binarize, agent.rng, arms, scaled)
@@ -453,7 +445,7 @@ class Live:
             if reward is None:
                 agent.lost(arm)
             else:
-                agent.observe(arm, (reward - low) / width)
+                agent.observe(arm, self._scaled(reward))
 
     def _learn(self, db: sqlite3.Connection, now: float, what: str, ids: Sequence[int]) -> None:
         """Show the agent the rewards of these decisions, and note its alarms."""
@@ -472,6 +464,11 @@ class Live:
         closed = {place for (place,) in db.execute("SELECT place FROM arms WHERE retired")}
         self._note(db, now, "rebuild", n_arms)
         agent = self._made(n_arms, self._rounds)
+        if closed and not agent.handles_mask:
+            raise LiveError(f"{self.agent} has no rule for arms that cannot be played; add the retired arms first")
+        for end in db.execute("SELECT min(reward), max(reward) FROM decisions").fetchone():
+            if end is not None:
+                self._reward(end, agent)  # it was taken in with the settings of before
         agent.reset(int(np.random.SeedSequence([self._settings["seed"], self._number]).generate_state(1)[0]))
         self._take(agent, [place not in closed for place in range(n_arms)])
         self._show(self._rewards(db, "d.reward NOT NULL"))
@@ -534,7 +531,7 @@ class Live:
         counts for nothing. An id that no decision has, a second and different reward, and a reward out of range are
         errors that name them.
         """
-        given = [(self._id(id_), self._reward(reward)) for id_, reward in self._pairs(rewards)]
+        given = [(self._id(id_), self._reward(reward, self._loaded)) for id_, reward in self._pairs(rewards)]
         new, repeated, late, unknown = list[int](), 0, 0, list[int]()
         with self._writing() as (db, now):
             for id_, reward in given:
@@ -586,17 +583,22 @@ class Live:
         low, high = self._settings["reward_range"] or (0.0, 1.0)
         return low, high - low
 
-    def _reward(self, given: Any) -> float:
-        """A reward as a float, if it lies in the range."""
+    def _reward(self, given: Any, agent: Agent | None) -> float:
+        """A reward as a float, if it lies in the range, and the agent has a rule for it."""
         reward = number("a reward", float(given) if isinstance(given, bool | np.bool_) else given)
         if self._settings["reward_range"] is not None:
             low, high = self._settings["reward_range"]
             if not low <= reward <= high:
                 raise LiveError(f"a reward must lie in reward_range, from {low:g} to {high:g}, got {reward:g}")
-        if self._loaded is not None:
-            scaled = (reward - self._scale[0]) / self._scale[1]
-            self._loaded.check_rewards((scaled, scaled), scaled in (0.0, 1.0))
+        if agent is not None:
+            scaled = self._scaled(reward)
+            agent.check_rewards((scaled, scaled), scaled in (0.0, 1.0))
         return reward
+
+    def _scaled(self, reward: Any) -> Any:
+        """A reward, or an array of them, as the agent sees it."""
+        low, width = self._scale
+        return (reward - low) / width
 
     def add(self, name: Any) -> None:
         """Open an arm: a new one, for which the agent is made anew from all rewards, or one that was retired."""
@@ -636,9 +638,8 @@ class Live:
 
         Decisions of the holdout are counted here like others.
         """
-        beliefs = np.full(len(self._names), math.nan)
         with self._writing() as (db, now):
-            first = self._first(db, now, window)
+            first, beliefs = self._first(db, now, window), np.full(len(self._names), math.nan)
             if tell := getattr(self._agent, "estimates", None):
                 low, width = self._scale
                 beliefs = low + width * tell()[0]
@@ -688,7 +689,7 @@ class Live:
             length,
         )
         spans, places = np.unique([span for span, _, _ in rows], return_inverse=True)
-        counts = np.zeros((spans.size, len(self._names)))
+        counts = np.zeros((spans.size, len(self._every_arm())))
         for place, (_, arm, count) in zip(places, rows, strict=True):
             counts[place, arm] = count
         return spans * length, counts / counts.sum(axis=1, keepdims=True)
@@ -700,7 +701,11 @@ class Live:
         )
         times, arms, rewards, chances, delays = np.array(rows, np.float64).reshape(-1, 5).T
         whole = arms.astype(np.int64)
-        return Log(times, whole, rewards, self._names, propensities=chances, delays=delays, dated=True)
+        return Log(times, whole, rewards, self._every_arm(), propensities=chances, delays=delays, dated=True)
+
+    def _every_arm(self) -> tuple[str, ...]:
+        """The names of all arms in the file: another process may have added one."""
+        return tuple(name for (name,) in self._file.read("SELECT name FROM arms ORDER BY place"))
 
     @property
     def per_day(self) -> float:

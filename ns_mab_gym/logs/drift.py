@@ -22,10 +22,9 @@ but for one standard error of the difference.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -33,8 +32,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..agents.core.arguments import positive_int
+from ..agents.core.arguments import escaped, positive_int
 from ..means import Floats, Ints
+from ..theory.text_tables import table
+from .durations import in_words
 from .log import Log
 
 if TYPE_CHECKING:
@@ -42,35 +43,11 @@ if TYPE_CHECKING:
 
 CELLS, BANDWIDTHS = 400, 10
 LEVEL, NORMAL = 0.05, 1.959964
+MOST_DEALT = 10**9  # decisions up to which NumPy draws from the hypergeometric law
 LEAST_SHARE = 1 / 50  # of an arm's decisions, for the variance of a spell; fewer than that are too skewed to judge
-WIDTHS = (
-    1,
-    2,
-    5,
-    10,
-    15,
-    30,
-    60,
-    120,
-    300,
-    600,
-    900,
-    1_800,
-    *(3_600 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 24, 48)),
-)
+PARTS = 1, 2, 5, 10, 15, 30
+WIDTHS = *PARTS, *(60 * each for each in PARTS), *(3_600 * each for each in (1, 2, 3, 4, 6, 8, 12, 24, 48))
 GAP = 20  # times the mean distance of decisions, and two cells
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
-    *("November", "December"),
-)
-UNITS = (
-    ("year", 365.25 * 86_400),
-    ("week", 7 * 86_400),
-    ("day", 86_400),
-    ("hour", 3_600),
-    ("minute", 60),
-    ("second", 1),
-)
 
 
 class Change(NamedTuple):
@@ -96,9 +73,8 @@ class BesideChance:
     def of(cls, numbers: Floats) -> BesideChance:
         """Compare the first number, that of the log, with the others."""
         value, others = float(numbers[0]), numbers[1:]
-        at_least = np.count_nonzero(others >= value - 1e-9 * abs(value) - 1e-15)
-        p_value = (1 + at_least) / (1 + len(others))
-        return cls(value, float(others.mean()), float(np.quantile(others, 1 - LEVEL)), float(p_value))
+        p_value = float((1 + np.count_nonzero(others >= value - 1e-9 * abs(value) - 1e-15)) / len(numbers))
+        return cls(value, float(others.mean()), float(np.quantile(others, 1 - LEVEL)), p_value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +120,18 @@ class Drift:
     permutations: int
 
     @property
+    def names(self) -> list[str]:
+        """The names of the arms, with escapes for what would break a line, a picture or a terminal."""
+        return [escaped(name) for name in self.log.names]
+
+    @property
     def best_fixed(self) -> int:
         """The arm with the best mean over all times of the log."""
         return int(np.argmax(self.counts.sum(axis=1) @ self.curves))
 
     def sentences(self) -> list[str]:
         """What happens to each arm that moves, and which do not."""
-        names = self.log.names
+        names = self.names
         said = [
             f"{names[arm]} {self._in_words(self.changes[arm])} (p = {self.p_values[arm]:.2g})."
             for arm in np.flatnonzero(self.p_values <= LEVEL)
@@ -164,7 +145,7 @@ class Drift:
 
     def advice(self) -> str:
         """What to do next, as far as drift says."""
-        best, gain = self.log.names[self.best_fixed], self.gain
+        best, gain = self.names[self.best_fixed], self.gain
         if gain.p_value <= LEVEL:
             extra = self.in_points(max(gain.value - gain.by_chance, 0))
             alone = "" if self.moves.p_value <= LEVEL else "No arm by itself moves beyond noise, and yet: "
@@ -200,7 +181,7 @@ class Drift:
             said.append(f"{len(self.gaps) - 3} more gaps in time.")
         kernels = [
             f"{name} {'constant' if math.isinf(h) else self.lasting(h)} (from {least:,.0f} decisions)"
-            for name, h, least in zip(self.log.names, self.bandwidths, self.effective.min(axis=0), strict=True)
+            for name, h, least in zip(self.names, self.bandwidths, self.effective.min(axis=0), strict=True)
         ]
         more = f", … and {len(kernels) - 10} more arms" if len(kernels) > 10 else ""
         said.append(
@@ -230,11 +211,8 @@ class Drift:
         )
 
     def __str__(self) -> str:
-        head = ("", "log", "by chance", "95 % below", "p")
-        rows = [head, *self.rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(5)]
-        table = [f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, 5)) for row in rows]
-        lines = [*self.log.notes, *self.about(), "", *self.sentences(), "", *table, "", self.advice(), self.caution()]
+        rows = table([("", "log", "by chance", "95 % below", "p"), *self.rows()])
+        lines = [*self.log.notes, *self.about(), "", *self.sentences(), "", rows, "", self.advice(), self.caution()]
         return "\n".join(lines)
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
@@ -242,12 +220,11 @@ class Drift:
         from ..figures.drift import drift_figure
         from ..figures.style import save_as
 
-        inside = np.where(self.counts > 0, np.arange(len(self.times))[:, None], np.nan)
-        outside = np.arange(len(self.times))[:, None] - np.nanmin(inside, axis=0) < 0
-        outside |= np.arange(len(self.times))[:, None] - np.nanmax(inside, axis=0) > 0
+        since, until = np.cumsum(self.counts, axis=0), np.cumsum(self.counts[::-1], axis=0)[::-1]
+        outside = (since == 0) | (until == 0)  # before an arm came, or after it went
         curves, low, high = (np.where(outside, np.nan, each) for each in (self.curves, self.low, self.high))
         figure = drift_figure(
-            self.times, curves, low, high, self.log.names, self.p_values <= LEVEL,
+            self.times, curves, low, high, self.names, self.p_values <= LEVEL,
             dated=self.log.dated, rates=self.log.binary, gaps=self.gaps,
         )  # fmt: skip
         if path is not None:
@@ -288,28 +265,29 @@ class Drift:
         at = datetime.fromtimestamp(time, UTC)
         year = f" {at.year}" if self.log.span > 300 * 86_400 or time in (self.log.times[0], self.log.times[-1]) else ""
         hour = f" {at:%H:%M}" if self.width < 3_600 else ""
-        return f"{at.day} {MONTHS[at.month - 1]}{year}{hour}"
+        return f"{at.day} {at:%B}{year}{hour}"
 
     def lasting(self, seconds: float) -> str:
         """A length of time as people write it."""
-        if not self.log.dated:
-            return f"{seconds:,.3g}"
-        for unit, length in UNITS:
-            if seconds >= 0.95 * length or unit == "second":
-                number = f"{seconds / length:,.1f}".removesuffix(".0")
-                return f"{number} {unit}{'' if number == '1' else 's'}"
-        raise AssertionError
+        return in_words(seconds) if self.log.dated else f"{seconds:,.3g}"
 
 
 def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
     """Return the drift of a log; see :meth:`Log.drift`."""
     permutations = positive_int("permutations", permutations, least=19, most=20_000)  # fewer cannot tell p = 0.05
     rng = np.random.default_rng(seed)
-    steps = np.diff(log.times)
+    shown, arms = np.unique(log.arms, return_inverse=True)
+    if len(shown) < log.n_arms:
+        never = ", ".join(name for arm, name in enumerate(log.names) if arm not in shown)
+        names, notes = tuple(log.names[arm] for arm in shown), (*log.notes, f"Never shown: {never}.")
+        log = replace(log, arms=arms, names=names, notes=notes)
+    span, steps = log.span, np.diff(log.times)
     unit = float(steps[steps > 0].min())
-    width = math.ceil((log.span / unit + 1) / CELLS) * unit
+    width = math.ceil((span / unit + 1) / CELLS) * unit
     if log.dated:
-        width = next((each for each in WIDTHS if each >= width), math.ceil(width / 86_400) * 86_400)
+        whole = next((each for each in WIDTHS if each >= width), math.ceil(width / 86_400) * 86_400)
+        width = whole if whole <= span else width  # two cells at least
+    empty = np.flatnonzero(steps > max(2 * width, GAP * span / int(np.count_nonzero(steps))))
     cells = np.floor((log.times - log.times[0]) / width + 1e-9).astype(np.intp)
     n_cells, n_arms, deals = int(cells[-1]) + 1, log.n_arms, permutations + 1
     rewards = _Rewards(log, cells, n_cells)
@@ -319,11 +297,14 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
     best, lead = np.full((deals, n_cells), -np.inf), np.zeros((deals, n_cells), np.intp)
     moved, fixed = np.zeros((deals, n_cells - 1)), np.full(deals, -np.inf)
     for arm in range(n_arms):
-        sums, counts = rewards.deals(arm, permutations, rng), rewards.counts[arm]
+        sums, counts, centre = rewards.deals(arm, permutations, rng), rewards.counts[arm], rewards.centres[arm]
         found, change = _scores(sums, counts, rewards.variance(arm))
         scores[:, arm] = found.max(axis=1)
-        changes.append(_timed(change, log, width))
+        before, after = np.clip(np.array(change[1:3]) + centre, log.rewards.min(), log.rewards.max()).tolist()
+        start = 0.0 if change.kind == "wave" else float(log.times[0])  # of a wave, the period alone is told
+        changes.append(Change(change.kind, before, after, start + width * change.begin, start + width * change.end))
         curves, chosen = _smoothed(sums, counts, kernels)
+        curves += centre
         lead[curves > best] = arm
         np.maximum(best, curves, out=best)
         np.maximum(moved, np.abs(np.diff(curves, axis=1)), out=moved)
@@ -346,9 +327,9 @@ def drift_of(log: Log, permutations: int = 999, seed: int = 0) -> Drift:
         high=high,
         effective=effective,
         bandwidths=bandwidths,
-        gaps=_gaps(log, width),
+        gaps=tuple(zip(log.times[empty].tolist(), log.times[empty + 1].tolist(), strict=True)),
         changes=tuple(changes),
-        p_values=(1 + np.count_nonzero(largest[1:, None] >= scores[0], axis=0)) / deals,
+        p_values=np.array([BesideChance.of(np.append(score, largest[1:])).p_value for score in scores[0]]),
         moves=BesideChance.of(largest),
         switches=BesideChance.of(np.count_nonzero(np.diff(lead, axis=1), axis=1).astype(np.float64)),
         variation=BesideChance.of(moved.sum(axis=1)),
@@ -362,17 +343,24 @@ class _Rewards:
 
     Attributes:
         counts: (K, C) decisions.
-        sums: (K, C) of the rewards.
+        centres: (K,) the most common reward of each arm; 0 if rewards are 0 or 1. So the sums of equal rewards are 0,
+            without rounding.
+        sums: (K, C) of the rewards minus the centre of their arm.
     """
 
     def __init__(self, log: Log, cells: Ints, n_cells: int) -> None:
         place, weights = log.arms * n_cells + cells, log.counts.astype(np.float64)
         self._log, self._cells = log, cells
-        self._binary = log.binary
+        self._binary = log.binary and log.decisions < MOST_DEALT
+        self.centres = np.zeros(log.n_arms)
+        for arm in range(0 if self._binary else log.n_arms):
+            kinds, times = np.unique(log.rewards[log.arms == arm], return_counts=True)
+            self.centres[arm] = kinds[times.argmax()]
+        self._values = log.rewards if self._binary else log.rewards - self.centres[log.arms]
         shape = log.n_arms, n_cells
         self.counts = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape)
-        self.sums = np.bincount(place, log.rewards * weights, shape[0] * shape[1]).reshape(shape)
-        self._squares = np.bincount(log.arms, log.rewards**2 * weights, log.n_arms)
+        self.sums = np.bincount(place, self._values * weights, shape[0] * shape[1]).reshape(shape)
+        self._squares = np.bincount(log.arms, self._values**2 * weights, log.n_arms)
         self._rows = np.bincount(log.arms, minlength=log.n_arms)
         if self._binary:
             self.sums = np.round(self.sums)
@@ -381,7 +369,7 @@ class _Rewards:
     def variance(self, arm: int, curve: Floats | None = None) -> float:
         """Of one decision's reward, about the mean of its arm or about a curve."""
         counts, sums = self.counts[arm], self.sums[arm]
-        means = np.full(len(counts), sums.sum() / counts.sum()) if curve is None else curve
+        means = np.full(len(counts), sums.sum() / counts.sum()) if curve is None else curve - self.centres[arm]
         squares = self._squares[arm] - 2 * means @ sums + means**2 @ counts
         return max(float(squares) / float(self._rows[arm]), 1e-300)
 
@@ -391,22 +379,18 @@ class _Rewards:
         sums = np.empty((permutations + 1, len(counts)))
         sums[0] = self.sums[arm]
         if self._binary:
-            sizes = counts.astype(np.int64), int(total)
-            sums[1:] = rng.multivariate_hypergeometric(*sizes, permutations, method="marginals")
+            sizes = counts.astype(np.int64)
+            sums[1:] = rng.multivariate_hypergeometric(sizes, int(total), permutations, method="marginals")
             return sums
         mine = np.flatnonzero(self._log.arms == arm)
-        values, cells = self._log.rewards[mine], self._cells[mine]
-        if self._log.trials is None:  # those that differ from the most common value fall on decisions at random
-            kinds, times = np.unique(values, return_counts=True)
-            common = kinds[times.argmax()]
-            rare = values[values != common]
-            drawn = rng.multivariate_hypergeometric(
-                counts.astype(np.int64), len(rare), permutations, method="marginals"
-            )
+        values, cells = self._values[mine], self._cells[mine]
+        if self._log.trials is None:  # those that differ from the most common reward fall on decisions at random
+            rare, sizes = values[values != 0], counts.astype(np.int64)
+            drawn = rng.multivariate_hypergeometric(sizes, len(rare), permutations, method="marginals")
             for deal, falls in zip(sums[1:], drawn, strict=True):
                 rng.shuffle(rare)
                 added, ends = np.append(0.0, np.cumsum(rare)), np.cumsum(falls)
-                deal[:] = common * (counts - falls) + added[ends] - added[ends - falls]
+                deal[:] = added[ends] - added[ends - falls]
         else:
             scale = np.sqrt(self._log.trials[mine])
             rests = (values - total / counts.sum()) * scale
@@ -425,12 +409,10 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
     up, before = np.zeros((deals, n_cells + 1)), np.append(0.0, np.cumsum(counts))
     np.cumsum(rests, axis=1, out=up[:, 1:])
     sizes = {0: before[1:-1]} | {2**j: before[2**j :] - before[: -(2**j)] for j in range((n_cells // 2).bit_length())}
-    tests, changes = [], []
     at = np.arange(n_cells) - (np.arange(n_cells) @ counts) / total
-    slopes = rests @ at
-    tests.append(slopes**2 / max(float(at**2 @ counts), 1e-300))
-    slope = (sums[0] @ at) / max(float(at**2 @ counts), 1e-300)
-    changes.append((tests[-1][0], Change("trend", mean + slope * at[0], mean + slope * at[-1])))
+    squares = max(float(at**2 @ counts), 1e-300)
+    tests, slope = [(rests @ at) ** 2 / squares], (sums[0] @ at) / squares
+    changes = [(tests[0][0], Change("trend", mean + slope * at[0], mean + slope * at[-1]))]
     for length, size in sizes.items():
         inside = up[:, 1:-1] if length == 0 else up[:, length:] - up[:, :-length]
         score = inside**2 / np.maximum(size * (total - size) / total, LEAST_SHARE * total)
@@ -438,10 +420,8 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
         cell = int(score[0].argmax())
         within = float(sums[0, : cell + 1].sum() if length == 0 else sums[0, cell : cell + length].sum())
         here, there = within / max(size[cell], 1), (sums[0].sum() - within) / max(total - size[cell], 1)
-        if length == 0:
-            changes.append((tests[-1][0], Change("step", here, there, cell + 1)))
-        else:
-            changes.append((tests[-1][0], Change("spell", there, here, cell, cell + length)))
+        step, spell = Change("step", here, there, cell + 1), Change("spell", there, here, cell, cell + length)
+        changes.append((tests[-1][0], spell if length else step))
     if n_cells >= 8:
         waves = np.arange(2, n_cells / 2, 0.5)  # to the span of the log; halves, so that little falls between two
         angles = 2 * math.pi / n_cells * np.outer(np.arange(n_cells) + 0.5, waves)
@@ -459,16 +439,6 @@ def _scores(sums: Floats, counts: Floats, variance: float) -> tuple[Floats, Chan
     return found, max(changes, key=lambda each: each[0])[1]
 
 
-def _timed(change: Change, log: Log, width: float) -> Change:
-    """A change with times instead of numbers of cells, and with means that rewards can have."""
-    before, after = np.clip([change.before, change.after], log.rewards.min(), log.rewards.max()).tolist()
-    if change.kind == "wave":
-        return Change(change.kind, before, after, change.begin * width)
-    start = float(log.times[0])
-    return Change(change.kind, before, after, start + change.begin * width, start + change.end * width)
-
-
-@functools.lru_cache(maxsize=1)
 def _kernels(n_cells: int) -> tuple[list[Floats], Floats]:
     """Gaussian weights of other cells, a matrix for each bandwidth, and these in cells; the last is infinite."""
     grid = np.append(np.geomspace(1.0, max(n_cells / 2, 1.5), BANDWIDTHS - 1), np.inf)
@@ -507,10 +477,3 @@ def _band(rewards: _Rewards, arm: int, curve: Floats, effective: Floats, binary:
     middle = (curve + share / 2) / (1 + share)
     half = np.sqrt(np.clip(curve * (1 - curve), 0, None) * share + share**2 / 4) / (1 + share)
     return middle - half, middle + half
-
-
-def _gaps(log: Log, width: float) -> tuple[tuple[float, float], ...]:
-    """Stretches without decisions: longer than two cells, and than most by far."""
-    steps = np.diff(log.times)
-    apart = max(2 * width, GAP * log.span / int(np.count_nonzero(steps)))
-    return tuple((float(log.times[row]), float(log.times[row + 1])) for row in np.flatnonzero(steps > apart))

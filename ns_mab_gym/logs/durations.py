@@ -7,6 +7,8 @@ import re
 from ..agents.core.arguments import positive, positive_int, shown
 
 UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+YEAR = 365.25 * UNITS["d"]
+WORDS = ("year", YEAR), ("week", UNITS["w"]), ("day", UNITS["d"]), ("hour", UNITS["h"]), ("minute", UNITS["min"])
 DURATION = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]+)\s*")
 
 
@@ -39,7 +41,8 @@ def in_words(seconds: float) -> str:
     """A duration in the largest unit that it fills.
 
     >>> in_words(604_800.0), in_words(5_400.0), in_words(0.5)
-    ('7 d', '1.5 h', '0.5 s')
+    ('1 week', '1.5 hours', '0.5 seconds')
     """
-    unit, size = next(((name, UNITS[name]) for name in ("d", "h", "min") if seconds >= UNITS[name]), ("s", 1.0))
-    return f"{seconds / size:.3g} {unit}"
+    unit, length = next((each for each in WORDS if seconds >= 0.95 * each[1]), ("second", 1.0))
+    number = f"{seconds / length:,.1f}".removesuffix(".0") if seconds >= 0.95 else f"{seconds:.2g}"
+    return f"{number} {unit}{'' if number == '1' else 's'}"

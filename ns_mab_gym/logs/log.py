@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,9 @@ from ..agents.core.arguments import choice
 from ..means import Floats, Ints
 
 if TYPE_CHECKING:
+    from .drift import Drift
     from .replay import Replay
     from .world import LogWorld
-    from .drift import Drift
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,9 @@ class Log:
 
     @property
     def span(self) -> float:
-        """Seconds from the first decision to the last."""
+        """Seconds from the first decision to the last; an error if there are none."""
+        if len(self.times) < 2 or self.times[0] == self.times[-1]:
+            raise ValueError(f"a log needs decisions at several times, got {len(self.times):,} at one time at most")
         return float(self.times[-1] - self.times[0])
 
     @property
@@ -149,11 +152,11 @@ class Log:
         """Decisions a second, on average."""
         return self.decisions / self.span
 
-    @property
+    @cached_property
     def binary(self) -> bool:
         """Whether the reward of every decision is 0 or 1; of several, if their sum is a whole number within range."""
         sums = self.rewards * self.counts
-        whole: npt.NDArray[np.bool_] = np.isclose(sums, np.round(sums), rtol=0, atol=1e-6)
+        whole: npt.NDArray[np.bool_] = np.isclose(sums, np.round(sums), rtol=1e-9, atol=0)
         return bool(np.all(whole & (self.rewards >= 0) & (self.rewards <= 1)))
 
     def in_decisions(self, duration: int | str) -> int:

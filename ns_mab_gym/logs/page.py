@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from ..files import write_atomically
 from .drift import LEVEL, Drift
 
@@ -42,7 +44,7 @@ def write_page(drift: Drift, path: Path, title: str, advice: Sequence[str] = (),
         todo=drift.advice(),
         caution=drift.caution(),
         rows=drift.rows(),
-        arms=arm_rows(drift)[:MOST_ROWS],
+        arms=arm_rows(drift),
         left_out=max(0, drift.log.n_arms - MOST_ROWS),
         advice=advice,
         picture=embedded,
@@ -52,15 +54,16 @@ def write_page(drift: Drift, path: Path, title: str, advice: Sequence[str] = (),
 
 def arm_rows(drift: Drift) -> list[tuple[str, ...]]:
     """A row for each arm, first those that move: name, decisions, mean, range of the curve, bandwidth, and p."""
-    log, rows = drift.log, list[tuple[str, ...]]()
-    order = sorted(range(log.n_arms), key=lambda arm: (drift.p_values[arm] > LEVEL, arm))
-    for arm in order:
+    log = drift.log
+    rows: list[tuple[str, ...]] = []
+    sums, moves = np.bincount(log.arms, log.rewards * log.counts), drift.p_values <= LEVEL
+    for arm in np.argsort(~moves, kind="stable")[:MOST_ROWS]:
         decisions, curve, bandwidth = drift.counts[:, arm], drift.curves[:, arm], drift.bandwidths[arm]
         rows.append(
             (
-                log.names[arm],
+                drift.names[arm],
                 f"{decisions.sum():,.0f}",
-                drift.in_units(float(log.rewards[log.arms == arm] @ log.counts[log.arms == arm] / decisions.sum())),
+                drift.in_units(float(sums[arm] / decisions.sum())),
                 f"{drift.in_units(float(curve.min()))} to {drift.in_units(float(curve.max()))}",
                 "constant" if math.isinf(bandwidth) else drift.lasting(bandwidth),
                 f"{drift.effective[:, arm].min():,.0f}",

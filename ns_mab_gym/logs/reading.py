@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from ..agents.core.arguments import nearest, shown
 from ..means import Floats, Ints
-from ..worlds.table import LOG_COLUMNS
+from ..worlds.table import LOG_COLUMNS, MISSING
 from .log import Log
 
 Values = npt.NDArray[Any]
@@ -33,10 +34,8 @@ def read_log(source: Any, said: Mapping[str, str | None]) -> Log:
     found = _header(path) if path is not None else _columns_of(source)
     called = "the frame" if path is None else repr(path)
     roles, notes = _roles(found, said, called)
-    if path is not None:
-        columns, place = _file_columns(path, roles), _lines(path)
-    else:
-        columns, place = {role: source[name] for role, name in roles.items()}, _rows
+    columns = {role: source[name] for role, name in roles.items()} if path is None else _file_columns(path, roles)
+    place = _places(path)
     times, dated, about = _times(columns["time"], place)
     arms, names = _arms(columns["arm"], place, f"the column {roles['arm']!r} of {called}")
     rewards = _numbers(columns["reward"], "a reward", place)
@@ -62,16 +61,14 @@ def _header(path: str) -> list[str]:
     if kind not in (".csv", ".parquet"):
         raise ValueError(f"a log is a .csv or a .parquet file, got {path!r}; save it as one of these")
     if kind == ".parquet":
-        parquet = _arrow("parquet")
+        pa = _arrow()
         try:
-            return list(parquet.read_schema(path).names)
+            return list(pa.parquet.read_schema(path).names)
         except ValueError as error:
             raise ValueError(f"{path!r} cannot be read as Parquet: {_why(error)}; save it again") from None
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            line = file.readline()
-            file.seek(0)
-            found = next(csv.reader(file, delimiter=max(SEPARATORS, key=line.count)), [])
+            found = next(csv.reader(file, delimiter=_separator(path)), [])
     except UnicodeDecodeError:
         raise ValueError(f"{path!r} is no UTF-8 text; save it as CSV in UTF-8") from None
     if not found:
@@ -79,14 +76,21 @@ def _header(path: str) -> list[str]:
     return found
 
 
-def _arrow(module: str) -> Any:
-    """A module of pyarrow."""
+def _separator(path: str) -> str:
+    """The separator of a CSV file: the one that its first line has most of."""
+    with open(path, encoding="utf-8-sig") as file:
+        return max(SEPARATORS, key=file.readline().count)
+
+
+def _arrow() -> Any:
+    """Pyarrow, with its readers of files."""
     try:
+        import pyarrow as pa
         import pyarrow.csv
         import pyarrow.parquet
     except ImportError:
         raise ImportError("reading a log from a file needs pyarrow: pip install 'ns-mab-gym[logs]'") from None
-    return getattr(pyarrow, module)
+    return pa
 
 
 def _columns_of(frame: Any) -> list[str]:
@@ -129,21 +133,16 @@ def _roles(found: Sequence[str], said: Mapping[str, str | None], called: str) ->
 def _file_columns(path: str, roles: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The columns of a file by role, or all of them by name."""
     wanted = {name: name for name in _header(path)} if roles is None else roles
+    pa = _arrow()
     if path.lower().endswith(".parquet"):
-        table = _arrow("parquet").read_table(path, columns=list(wanted.values()))
+        table = pa.parquet.read_table(path, columns=list(wanted.values()))
         return {role: table[name] for role, name in wanted.items()}
-    import pyarrow as pa
-
-    csv_module = _arrow("csv")
-    with open(path, encoding="utf-8-sig") as file:
-        separator = max(SEPARATORS, key=file.readline().count)
     # Arms as they are written: 14.50 is no 14.5.
     types = {} if roles is None else {roles["arm"]: pa.dictionary(pa.int32(), pa.string())}
-    convert = csv_module.ConvertOptions(include_columns=list(wanted.values()), column_types=types)
+    convert = pa.csv.ConvertOptions(include_columns=list(wanted.values()), column_types=types)
+    parse = pa.csv.ParseOptions(delimiter=_separator(path), newlines_in_values=True)
     try:
-        table = csv_module.read_csv(
-            path, parse_options=csv_module.ParseOptions(delimiter=separator), convert_options=convert
-        )
+        table = pa.csv.read_csv(path, parse_options=parse, convert_options=convert)
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise ValueError(f"{path!r} cannot be read as CSV: {_why(error)}; mend that line") from None
     return {role: table[name] for role, name in wanted.items()}
@@ -154,18 +153,16 @@ def _why(error: Exception) -> str:
     return " ".join(str(error).split())[:200].rstrip(" .;")
 
 
-def _rows(row: int) -> str:
-    return f"row {row + 1} of the frame"
-
-
-def _lines(path: str) -> Place:
-    """The words for a row of a file; of CSV, its line."""
+def _places(path: str | None) -> Place:
+    """The words for a row of a file, or of a frame; of CSV, its line."""
 
     def place(row: int) -> str:
+        if path is None:
+            return f"row {row + 1} of the frame"
         if not path.lower().endswith(".csv"):
             return f"{path!r}, row {row + 1}"
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file)
+            rows = csv.reader(file, delimiter=_separator(path))
             for number, _ in enumerate(filter(None, rows)):
                 if number == row + 1:
                     break
@@ -175,10 +172,12 @@ def _lines(path: str) -> Place:
 
 
 def _plain(column: Any) -> Values:
-    """A column of any library as an array: dates as such, numbers as such, everything else as objects."""
+    """A column of any library as an array: dates and numbers as such, durations in seconds, all else as objects."""
     if "datetime" in (kind := str(getattr(column, "dtype", "")).lower()) or kind.startswith("date"):
         return np.asarray(column, dtype="datetime64[us]")  # in UTC, where pandas has a zone
     values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+    if values.dtype.kind == "m":
+        return np.asarray(values / np.timedelta64(1, "s"))
     return values if values.dtype.kind in "biufM" else values.astype(object)
 
 
@@ -242,35 +241,40 @@ def _arms(column: Any, place: Place, called: str) -> tuple[Ints, tuple[str, ...]
         column = column if "dictionary" in str(column.type) else column.dictionary_encode()
         encoded = column.unify_dictionaries().combine_chunks()
         encoded = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
-        codes, texts = encoded.indices.fill_null(-1).to_numpy(), list(map(str, encoded.dictionary.to_pylist()))
+        codes, kinds = encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist()
     else:
-        values = _plain(column)
-        lacks = values == None if values.dtype.kind == "O" else ~np.isfinite(values.astype(np.float64))  # noqa: E711
-        lacks = lacks | (values != values)
-        kinds, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
-        codes = np.where(lacks, -1, codes)
-        texts = [f"{kind:.15g}" if isinstance(kind, float) else str(kind) for kind in kinds.tolist()]
-    blank = [code for code, text in enumerate(texts) if not text.strip()]
-    if len(wrong := np.flatnonzero((codes < 0) | np.isin(codes, blank))):
-        raise ValueError(f"{place(wrong[0])}: the arm is missing; name it, or leave the row out")
-    played = [code for code in range(len(texts)) if code in set(np.unique(codes).tolist())]
-    if not 2 <= len(played) <= MOST_ARMS:
-        few = f"only {', '.join(texts[code] for code in played) or 'no arm'}" if len(played) < 2 else f"{len(played):,}"
+        numbers: dict[Any, int] = {}
+        values = _plain(column).tolist()
+        codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp, len(values))
+        kinds = list(numbers)
+    texts = [*map(_name, kinds), ""]  # the last for those that lack
+    played = np.unique(codes).tolist()
+    if blank := [code for code in played if not texts[code].strip()]:
+        row = int(np.isin(codes, blank).argmax())
+        raise ValueError(f"{place(row)}: the arm is missing; name it, or leave the row out")
+    names = sorted({texts[code] for code in played})
+    if not 2 <= len(names) <= MOST_ARMS:
+        few = f"only {', '.join(names) or 'no arm'}" if len(names) < 2 else f"{len(names):,}"
         raise ValueError(f"{called} holds {few}; a log has 2 to {MOST_ARMS:,} arms, name their column")
-    try:
-        order = sorted(played, key=lambda code: (float(texts[code]), texts[code]))
-    except ValueError:
-        order = sorted(played, key=texts.__getitem__)
-    rank = np.zeros(len(texts), np.intp)
-    rank[order] = np.arange(len(order))
-    return rank[codes], tuple(texts[code] for code in order)
+    with contextlib.suppress(ValueError):  # of names that are no numbers
+        names = sorted(names, key=lambda name: (float(name), name))
+    order = {name: arm for arm, name in enumerate(names)}
+    return np.array([order.get(text, -1) for text in texts], np.intp)[codes], tuple(names)
+
+
+def _name(arm: Any) -> str:
+    """The name of an arm; blank if it is missing."""
+    if isinstance(arm, str):
+        return arm
+    text = f"{arm:.15g}" if isinstance(arm, float) else str(arm)
+    return "" if text.lower() in MISSING else text
 
 
 def read_counts(successes: Any, trials: Any, times: Any, names: Any) -> Log:
     """Return the log of a table of successes and one of trials; see :meth:`Log.from_counts`."""
     held_times, held_names, sums = _wide(successes, "successes")
-    _, trial_names, counts = _wide(trials, "trials")
-    if held_names and trial_names and held_names != trial_names:
+    trial_times, trial_names, counts = _wide(trials, "trials")
+    if held_names and trial_names and len(trial_names) > 1 and held_names != trial_names:
         if sorted(held_names) != sorted(trial_names):
             raise ValueError(f"the arms of successes are {held_names}, those of trials {trial_names}; name them alike")
         counts = counts[:, [trial_names.index(name) for name in held_names]]
@@ -290,6 +294,10 @@ def read_counts(successes: Any, trials: Any, times: Any, names: Any) -> Log:
             f"whole numbers of at least 0, and where there are none there is no success"
         )
     labels = tuple(map(str, names if names is not None else held_names or [f"arm {k + 1}" for k in range(n_arms)]))
+    if held_times is not None and trial_times is not None:
+        one, other = (_times(each, lambda row: f"row {row + 1}")[0] for each in (held_times, trial_times))
+        if not np.array_equal(one, other):
+            raise ValueError("the times of successes and of trials differ; give both the same rows in the same order")
     at = held_times if times is None else times
     seconds, dated, notes = _times(np.arange(1.0, rows + 1) if at is None else at, lambda row: f"row {row + 1}")
     if len(labels) != n_arms or len(set(labels)) != n_arms or len(seconds) != rows:

@@ -115,18 +115,18 @@ def replay_of(log: Log, agents: Any, policies: Mapping[str, npt.ArrayLike], seed
     weighed = {f"always {name}": np.eye(log.n_arms)[arm] for arm, name in enumerate(log.names)}
     for name, given in policies.items():
         weighed[name] = _chances(log, name, given)
-    expected = _expected(log)
+    means, piece = _expected(log)
     for name, chances in weighed.items():
-        rows += _weighted(log, name, chances, propensities, expected)
+        rows += _weighted(log, name, chances, propensities, means, piece)
     specs = agent_specs(agents) if not isinstance(agents, list | tuple) or len(agents) else []
     if specs:
         least = float(propensities.min())
         rows += _rejected(log, specs, least / propensities, least, seed)
         taken = rows[-1].decisions
+        faster = f"{len(log.arms) / max(taken, 1):.3g}"
         notes.append(
-            f"rejection: {taken:,} of {len(log.arms):,} decisions are taken; an agent is given one in "
-            f"{len(log.arms) / max(taken, 1):.3g}, and so the log's time passes {len(log.arms) / max(taken, 1):.3g} "
-            f"times as fast for it; intervals: bootstrap of rows, {PASSES} passes"
+            f"rejection: {taken:,} of {len(log.arms):,} decisions are taken; an agent is given one in {faster}, and "
+            f"so the log's time passes {faster} times as fast for it; intervals: bootstrap of rows, {PASSES} passes"
         )
     if log.delays is not None:
         notes.append("rewards are shown at once, although they were late in the log")
@@ -140,26 +140,19 @@ def _propensities(log: Log) -> tuple[Floats, list[str]]:
         for arm, name in enumerate(log.names):
             weight = (log.arms == arm) / log.propensities
             off, error = float(weight.mean()) - 1, float(weight.std()) / math.sqrt(n)
-            if not np.any(log.arms == arm) or (abs(off) > MUCH and abs(off) > FAR * error):
-                times = float(np.sum(log.arms == arm)) / n * (1 + off) / max(float(np.mean(log.arms == arm)), 1 / n)
+            if off == -1 or (abs(off) > MUCH and abs(off) > FAR * error):
                 raise ValueError(
-                    f"the propensities do not fit the log: {name!r} was shown {times:.3g} times as often as they say; "
-                    f"they must be the probabilities with which the arm of each row was chosen"
+                    f"the propensities do not fit the log: {name!r} was shown {1 + off:.3g} times as often as they "
+                    f"say; they must be the probabilities with which the arm of each row was chosen"
                 )
         return log.propensities, ["propensities are those of the log"]
     blocks = int(np.clip(n // (PER_BLOCK * k), 1, BLOCKS))
     counts = np.bincount(np.arange(n) * blocks // n * k + log.arms, minlength=blocks * k).reshape(blocks, k)
-    share = counts.sum(axis=1, keepdims=True) / k
-    p = chi_square_tail(float(((counts - share) ** 2 / share).sum()), blocks * (k - 1))
+    p, overall = (_uniform(each) for each in (counts, counts.sum(axis=0, keepdims=True)))
     if p < LEVEL:
-        shares = ", ".join(
-            f"{name} {100 * part:.3g} %" for name, part in zip(log.names, counts.sum(axis=0) / n, strict=True)
-        )
-        over = (
-            ""
-            if chi_square_tail(float(((counts.sum(axis=0) - n / k) ** 2).sum() * k / n), k - 1) < LEVEL
-            else " in parts of it"
-        )
+        parts = zip(log.names, counts.sum(axis=0) / n, strict=True)
+        shares = ", ".join(f"{name} {100 * part:.3g} %" for name, part in parts)
+        over = "" if overall < LEVEL else " in parts of it"
         raise ValueError(
             f"the log has no propensities, and its arms were not chosen uniformly{over} ({shares}; chi-square test "
             f"over {blocks} parts of its time, p = {max(p, 1e-300):.1g}), so that it cannot tell what others would "
@@ -171,6 +164,12 @@ def _propensities(log: Log) -> tuple[Floats, list[str]]:
     if p > EVEN:
         notes.append("shares are more even than chance makes them: arms were taken in turn rather than at random")
     return np.full(n, 1 / k), notes
+
+
+def _uniform(counts: Ints) -> float:
+    """The p-value of "in each row all counts have the same mean", by a chi-square test."""
+    share = counts.mean(axis=1, keepdims=True)
+    return chi_square_tail(float(((counts - share) ** 2 / share).sum()), counts.shape[0] * (counts.shape[1] - 1))
 
 
 def _chances(log: Log, name: str, given: npt.ArrayLike) -> Floats:
@@ -186,32 +185,34 @@ def _chances(log: Log, name: str, given: npt.ArrayLike) -> Floats:
     return chances
 
 
-def _expected(log: Log) -> Floats:
-    """(N, K) the mean of each arm around the time of each row, from the rows of the other half alone."""
+def _expected(log: Log) -> tuple[Floats, Ints]:
+    """Means of each arm in pieces of time, each from the rows of one half alone: a row for a piece, and (N,) which.
+
+    A row of the log has the piece of its time from the half to which it does not belong.
+    """
     n, k = len(log.arms), log.n_arms
-    half, place = np.arange(n) % 2, np.arange(n) * SPANS // n * k + log.arms
-    found = np.empty((n, k))
-    for side in (0, 1):
-        other = half != side
-        counts = np.bincount(place[other], minlength=SPANS * k).reshape(SPANS, k)
-        sums = np.bincount(place[other], weights=log.rewards[other], minlength=SPANS * k).reshape(SPANS, k)
-        overall = sums.sum(axis=0) / np.maximum(counts.sum(axis=0), 1)
-        means = (sums + PRIOR * overall) / (counts + PRIOR)
-        found[half == side] = means[np.arange(n)[half == side] * SPANS // n]
-    return found
+    half, span = np.arange(n) % 2, np.arange(n) * SPANS // n
+    place, shape = (half * SPANS + span) * k + log.arms, (2, SPANS, k)
+    counts = np.bincount(place, minlength=2 * SPANS * k).reshape(shape)
+    sums = np.bincount(place, weights=log.rewards, minlength=2 * SPANS * k).reshape(shape)
+    overall = sums.sum(axis=1, keepdims=True) / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    means = (sums + PRIOR * overall) / (counts + PRIOR)
+    return means.reshape(-1, k), (1 - half) * SPANS + span
 
 
-def _weighted(log: Log, name: str, chances: Floats, propensities: Floats, expected: Floats) -> Iterator[PolicyValue]:
+def _weighted(
+    log: Log, name: str, chances: Floats, propensities: Floats, means: Floats, piece: Ints
+) -> Iterator[PolicyValue]:
     """The estimates of a policy that does not learn."""
-    every = np.broadcast_to(chances, expected.shape)
-    weight = every[np.arange(len(log.arms)), log.arms] / propensities
+    fixed = chances.ndim == 1
+    weight = (chances[log.arms] if fixed else chances[np.arange(len(log.arms)), log.arms]) / propensities
     yield _mean(name, "IPS", weight * log.rewards, weight)
     if not weight.any():
         return
     value = float((weight * log.rewards).sum() / weight.sum())
     yield _mean(name, "SNIPS", value + weight * (log.rewards - value) / weight.mean(), weight)
-    rest = log.rewards - expected[np.arange(len(log.arms)), log.arms]
-    yield _mean(name, "DR", (every * expected).sum(axis=1) + weight * rest, weight)
+    expected = (means @ chances)[piece] if fixed else np.einsum("nk,nk->n", chances, means[piece])
+    yield _mean(name, "DR", expected + weight * (log.rewards - means[piece, log.arms]), weight)
 
 
 def _mean(name: str, method: str, terms: Floats, weight: Floats) -> PolicyValue:

@@ -25,7 +25,7 @@ import numpy as np
 from .. import rewards
 from ..agents.core.arguments import positive, positive_int
 from ..means import Floats, Mask
-from ..rewards import Bernoulli, Beta, Empirical, Law
+from ..rewards import Bernoulli, Beta, Empirical, Gaussian, Law
 from ..worlds.world import World
 from .log import Log
 
@@ -135,10 +135,9 @@ class LogWorld(World):
     def _sums(self) -> tuple[Floats, Floats]:
         """(G + 1, K) sums over the cells before each, of precisions and of precisions times means."""
         _, precision, y = self._data
-        nothing = np.zeros((1, self.n_arms))
-        return np.cumsum(np.vstack([nothing, precision]), axis=0), np.cumsum(
-            np.vstack([nothing, precision * y]), axis=0
-        )
+        before = np.zeros((2, len(y) + 1, self.n_arms))
+        np.cumsum([precision, precision * y], axis=1, out=before[:, 1:])
+        return before[0], before[1]
 
     @cached_property
     def _fit(self) -> Fit:
@@ -323,6 +322,8 @@ def world_of(log: Log, horizon: int | None = None, decisions_per_day: float | No
     values = np.sort(np.maximum(values, 0) if low >= 0 else values)
     if len(values) > VALUES:
         values = np.array([part.mean() for part in np.array_split(values, VALUES)])
+    if len(values) < 2 or values[0] == values[-1]:  # rewards of an arm that never vary
+        return replace(made, law=Gaussian(scale=math.sqrt(max(made.scatter))))
     return replace(made, law=Empirical(values=tuple(values.tolist())))
 
 

@@ -152,7 +152,7 @@ SPACES: dict[str, Described] = {
     "kalman-ucb": lambda t, k: {"drift": _drift(t), "width": Range(0.25, 4.0)},
     "kalman-ts": lambda t, k: {"drift": _drift(t)},
     "predictive-sampling": lambda t, k: {"phi": _discount(t, k)},
-    "changepoint-ucb": lambda t, k: {"width": Range(1.0, 4.0), "growth": Range(0.1, 4.0)},
+    "changepoint-ucb": lambda t, k: {"width": Range(0.3, 3.0), "growth": Range(0.1, 3.0)},
     "switching-ts": lambda t, k: {"hazard": Range(min(0.1 / t, 0.01), 0.1)},
     "active-ptw": lambda t, k: {"split": Range(0.02, 0.98, "linear")},
     "dsw-ts": lambda t, k: {"gamma": _discount(t, k), "window": _window(t, k)},

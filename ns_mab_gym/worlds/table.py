@@ -60,6 +60,7 @@ NUMBER = re.compile(
 NUMBERLIKE = re.compile(r"[+-]?[\d.,_' ]+(?:[^\W\d_]|%)?(?:[+-]?[\d.,_]+[^\W\d_]?)?")
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "inf", "+inf", "-inf", "infinity", "-infinity"}
 OTHER_SEPARATORS = re.compile(r"[;\t|]|\d\s+[\d.+-]")
+DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?!\d)")
 FAR = 5  # times as far as in any later round must all means move after the first, to look like names
 FEWEST_AFTER = 3  # rounds from which that can be told
 ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")  # beginnings of Arrow's names of types
@@ -249,6 +250,8 @@ def _csv_hint(cell: str) -> str:
         return "; every round needs one mean for each arm"
     if cell.lstrip().startswith("#"):
         return "; leave comments out"
+    if DATE.match(cell):
+        return "; a log of decisions, or a table of counts with times (--trials), is read with: ns-mab-gym log"
     if OTHER_SEPARATORS.search(cell):
         return "; put commas between columns, and write decimal points"
     return "; write numbers as 0.25 and names with letters, and leave out columns that are no arms"

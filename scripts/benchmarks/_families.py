@@ -251,7 +251,7 @@ def services(rng: np.random.Generator) -> Floats:
     return means
 
 
-# The constants of changepoint-ucb were chosen with an eye on the families of the first table, not on those of the second.
+# The constants of changepoint-ucb were chosen with an eye on the families of the first table, not on the second.
 SEEN: dict[str, Family] = {
     "one arm at a time": one_at_a_time, "the two best swap": swaps, "outages": outages, "bursts": bursts,
     "clicks that wear off": novelty, "trends and a season": tides, "processes that return": returning,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from benchmarks.choosing import JUDGING, best_of, finals_of, relative_loss
 
 import ns_mab_gym as nsb
 from ns_mab_gym.agents.changepoint_ucb import ChangepointUCB
+from ns_mab_gym.agents.core.knowledge import Knowledge
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.leaderboard.plan import FURTHER, NAMED, WORLDS, BoardWorld
 from ns_mab_gym.means import Floats
@@ -128,14 +129,24 @@ class LowerHazards(ChangepointUCB):
     hazards = tuple(np.geomspace(0.01 / T, 0.1, 8))
 
 
+class UntoldHorizon(ChangepointUCB):
+    """Without T."""
+
+    @classmethod
+    def tune(cls, knowledge: Knowledge, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Nothing is used."""
+        return {}
+
+
 VARIANTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "as it is": (ChangepointUCB, {}),
-    "c = 1": (ChangepointUCB, {"width": 1.0}),
-    "c = 1.8": (ChangepointUCB, {"width": 1.8}),
+    "T unknown": (UntoldHorizon, {}),
+    "c = 0.4": (ChangepointUCB, {"width": 0.4}),
+    "c = 1.5": (ChangepointUCB, {"width": 1.5}),
     "g = 0": (ChangepointUCB, {"growth": 0.0}),
-    "g = 1.8": (ChangepointUCB, {"growth": 1.8}),
+    "g = 1.4": (ChangepointUCB, {"growth": 1.4}),
     "p = 0: arms change together": (ChangepointUCB, {"single": 0.0}),
-    "p = 0.8": (ChangepointUCB, {"single": 0.8}),
+    "p = 0.7": (ChangepointUCB, {"single": 0.7}),
     "r = 0: single means never drift": (ChangepointUCB, {"drift": 0.0}),
     "p = 0 and r = 0": (ChangepointUCB, {"single": 0.0, "drift": 0.0}),
     "M = 20": (ChangepointUCB, {"hypotheses": 20}),

@@ -149,6 +149,7 @@ def test_the_largest_of_two_gaussian_samples(size):
 
 def test_a_rule_without_a_law_is_drawn_ten_thousand_times():
     """Also one whose acts change its state; the state stays as it is."""
+
     class CoinState(NamedTuple):
         heads: np.ndarray
 

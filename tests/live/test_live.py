@@ -16,7 +16,8 @@ import ns_mab_gym as nsb
 from ns_mab_gym import agents
 from ns_mab_gym.agents.core.protocol import UnsuitableRewardsError
 from ns_mab_gym.live.file import LiveFileError
-from ns_mab_gym.live.live import ConflictingRewardError, LiveError, UnknownDecisionError, seconds_of
+from ns_mab_gym.live.live import ConflictingRewardError, LiveError, UnknownDecisionError
+from ns_mab_gym.logs.durations import seconds_of
 
 ARMS = ("blue", "green", "red")
 AGENTS = ("ts", "sw-ucb:window=50", "epsilon-greedy", "changepoint-ucb")
@@ -272,6 +273,18 @@ def test_a_retired_arm_is_played_no_more_until_it_is_added_again(opened, clock):
         live.retire("green")
 
 
+def test_what_is_read_has_arms_that_another_process_added(opened, clock):
+    live, other = opened("random"), opened("random")
+    for name in ("video", *map(str, range(46))):
+        other.add(name)
+    for decision in other.decide(500):
+        other.learn([(decision.id, 1.0)])
+    names = (*ARMS, "video", *map(str, range(46)))
+    assert live.shares("1d")[1].shape == (1, 50)
+    assert live.log().names == names
+    assert [each.arm for each in live.estimates()] == list(names)
+
+
 # Windows of time.
 
 
@@ -322,6 +335,26 @@ def test_another_agent_can_be_made_of_what_is_remembered(opened, clock):
         twin.observe(arm, reward)
     np.testing.assert_array_equal(again._agent.state.window.pulls, twin.state.window.pulls)
     with pytest.raises(LiveFileError, match="another process made another agent of it"):
+        live.decide()
+
+
+def test_an_agent_is_not_made_anew_of_rewards_that_it_cannot_take(opened):
+    live = opened("ucb1", reward_range=(0, 5))
+    live.learn([(each.id, reward) for each, reward in zip(live.decide(2), (0, 5), strict=True)])
+    with pytest.raises(LiveError, match="reward_range, from 0 to 1, got 5"):
+        opened("ucb1", rebuild=True)
+    live.retire("green")
+    with pytest.raises(LiveError, match="sw-lb-sda has no rule for arms that cannot be played; add the retired arms"):
+        opened("sw-lb-sda", window="1d", per_day=500, reward_range=(0, 5), rebuild=True)
+    again = opened("ucb1", reward_range=(0, 5))
+    assert_same_agent(live._agent, again._agent)
+
+
+def test_a_process_does_not_go_on_with_rewards_on_another_scale(opened):
+    """The agent is the same, so that its state could be loaded."""
+    live = opened("ucb1")
+    opened("ucb1", reward_range=(0, 5), rebuild=True)
+    with pytest.raises(LiveFileError, match=r"reward_range = \[0.0, 5.0\], here \[0.0, 1.0\].*another process made"):
         live.decide()
 
 
@@ -426,6 +459,37 @@ def test_a_full_disk_loses_nothing(opened, clock):
     assert_same_agent(live._agent, twin)
 
 
+def test_no_thread_takes_the_agent_of_a_decision_that_failed(opened, clock, monkeypatch):
+    """The other thread comes at the first moment at which it can."""
+    live, twin, told = opened(), twin_of("ts"), []
+    serve(live, clock, 20, twin=twin)
+    pages = live._file.db.execute("PRAGMA page_count").fetchone()[0]
+    own = live._file.turn
+
+    class Turn:
+        depth = 0
+
+        def __enter__(self):
+            own.acquire()
+            self.depth += 1
+
+        def __exit__(self, *_):
+            self.depth -= 1
+            own.release()
+            if not self.depth and not told:
+                told.append("")
+                live._file.db.execute(f"PRAGMA max_page_count = {pages + 1_000}")
+                told[:] = [ARMS.index(each.arm) for each in live.decide(9)]
+
+    live._file.db.execute(f"PRAGMA max_page_count = {pages}")
+    monkeypatch.setattr(live._file, "turn", Turn())
+    with pytest.raises(LiveFileError, match="disk is full"):
+        live.decide(1_000)
+    assert told == [twin.act() for _ in range(9)]
+    assert_same_agent(live._agent, twin)
+    assert_same_agent(opened()._agent, twin)
+
+
 def test_a_file_of_something_else_is_refused_and_left_as_it_is(opened, file):
     file.write_bytes(b"a thesis, years of work\n" * 100)
     before = file.read_bytes()
@@ -515,6 +579,7 @@ def test_a_file_of_another_agent_is_refused(settings, message, opened):
         ({"reward_range": (1, 1)}, "the lowest and the highest reward"),
         ({"expire": "soon"}, "expire must be a duration such as '90s'"),
         ({"expire": "1d", "expired_reward": 3}, "from 0 to 1, got 3"),
+        ({"expire": "1d", "expired_reward": 0.5}, "ts takes rewards that are 0 or 1"),
         ({"holdout": 1.5}, "must lie in"),
         ({"holdout": 0.1, "holdout_arm": "pink"}, "holdout_arm must be one of blue, green, red"),
         ({"seed": -1}, "seed must be"),

@@ -10,6 +10,7 @@ from scipy import stats
 from ns_mab_gym.logs import drift as module
 from ns_mab_gym.logs.drift import BesideChance, drift_of
 from ns_mab_gym.logs.log import Log
+from ns_mab_gym.logs.page import write_page
 from ns_mab_gym.means import best_arm_switches
 
 HOURS, RATES = 120, np.array([0.10, 0.12, 0.15])
@@ -143,7 +144,8 @@ def test_bands_of_other_rewards_are_normal():
 def dealt(log, permutations, seed=0):
     cells = (log.times - log.times[0]).astype(np.intp)
     rewards = module._Rewards(log, cells, int(cells[-1]) + 1)
-    return rewards.deals(0, permutations, np.random.default_rng(seed)), rewards
+    sums = rewards.deals(0, permutations, np.random.default_rng(seed)) + rewards.centres[0] * rewards.counts[0]
+    return sums, rewards
 
 
 def test_deals_of_zeros_and_ones_have_the_hypergeometric_law():
@@ -207,10 +209,16 @@ def test_gaps_late_arms_and_rare_arms_do_no_harm(tmp_path):
     assert (tmp_path / "drift.png").stat().st_size > 5_000
 
 
-def test_two_times_and_constant_rewards_are_no_drift():
+@pytest.mark.parametrize("reward", [0.1, 0.3, 2.5, 500.0, 1e6 + 0.1])
+def test_two_times_and_constant_rewards_are_no_drift(reward):
+    """Whatever rounding makes of the sums of equal rewards, of one decision a row or of several."""
+    rng = np.random.default_rng(0)
+    arms, times, several = rng.integers(2, size=800), np.arange(800.0), rng.integers(1, 90, 800)
     for log in (
         Log(np.array([0.0, 1.0]), np.array([0, 1]), np.array([1.0, 1.0]), ("a", "b")),
-        Log(np.arange(50.0), np.arange(50) % 2, np.full(50, 2.5), ("a", "b")),
+        Log(times, arms, np.full(800, reward), ("a", "b")),
+        Log(times, arms, np.where(arms, reward, 1.7 * reward), ("a", "b")),
+        Log(times, arms, np.where(arms, reward, 1.7 * reward), ("a", "b"), several),
     ):
         drift = log.drift(19)
         assert drift.p_values.tolist() == [1, 1]
@@ -229,6 +237,46 @@ def test_the_cells_are_few_and_those_of_dates_are_whole_units():
         drift = Log(times, np.arange(5_000) % 2, np.ones(5_000), ("a", "b"), dated=True).drift(19)
         assert drift.width == cell
         assert len(drift.times) <= module.CELLS
+
+
+@pytest.mark.parametrize("times", [[0, 5_400], [0, 0.5], [0, 1.5, 3], np.arange(10) / 20, [0, 2.5 * 86_400]])
+def test_short_logs_with_dates_have_two_cells_at_least(times):
+    times = 1.7e9 + np.asarray(times)
+    drift = Log(times, np.arange(len(times)) % 2, np.ones(len(times)), ("a", "b"), dated=True).drift(19)
+    assert 2 <= len(drift.times) <= len(times)
+
+
+def test_arms_that_were_never_shown_are_left_out_and_said():
+    arms = np.arange(50) % 2 * 2
+    drift = Log(np.arange(50.0), arms, (np.arange(50) % 3) * 1.0, ("a", "never", "b")).drift(19)
+    assert (drift.log.names, drift.curves.shape[1]) == (("a", "b"), 2)
+    assert "Never shown: never." in str(drift)
+
+
+def test_a_log_of_one_time_does_not_move():
+    one = Log(np.array([1.0]), np.array([0]), np.array([1.0]), ("a", "b"))
+    for log in (one, Log.from_counts([[1, 1], [2, 1]], 5, times=[3, 3]), Log.from_counts([[0, 0], [0, 0]], 0)):
+        with pytest.raises(ValueError, match="a log needs decisions at several times"):
+            log.drift()
+        with pytest.raises(ValueError, match="a log needs decisions at several times"):
+            log.in_decisions("1h")
+
+
+def test_more_decisions_than_numpy_deals_are_shuffled_by_rows():
+    """A billion decisions a cell: an arm whose rate halves moves, and one that stands still does not."""
+    wins = np.random.default_rng(0).binomial(10**9, [[0.01, 0.02]] * 15 + [[0.01, 0.01]] * 15)
+    assert (Log.from_counts(wins, 10**9).drift(99).p_values <= 0.05).tolist() == [False, True]
+
+
+def test_strange_names_do_no_harm_to_words_pictures_and_pages(tmp_path):
+    names = ("<script>alert(1)</script>", "a\nb", "", "$\\frac{$", "_x", "\x00\x1b[31m", "\u202eleft")
+    drift = Log(np.arange(700.0), np.arange(700) % 7, np.arange(700) % 3 / 2, names).drift(19)
+    assert not {"\x00", "\x1b", "\u202e"} & set(str(drift))
+    assert "a\\nb" in str(drift)
+    write_page(drift, tmp_path / "page.html", "log")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert(1)" in page
 
 
 def test_too_few_permutations_are_refused():

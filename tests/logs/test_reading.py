@@ -236,3 +236,45 @@ def test_reading_leaves_frames_as_they_are():
     before = frame.copy()
     Log.read(frame)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_binary_is_zero_or_one_however_small_rewards_are():
+    def log(rewards, trials=None):
+        return Log(np.arange(2.0), np.arange(2), np.array(rewards), ("a", "b"), trials)
+
+    assert log([0.0, 1.0]).binary
+    assert log([3 / 7, 1 / 3], np.array([7, 3])).binary
+    for rewards, trials in (([0.0, 1e-7], None), ([0.01, 500.0], None), ([0.5, 1.0], None), ([0.5, 1.0], [3, 3])):
+        assert not log(rewards, trials and np.array(trials)).binary
+
+
+def test_durations_of_frames_are_seconds():
+    frame = pd.DataFrame({"time": [1, 2], "arm": ["a", "b"], "reward": [0, 1], "delay": pd.to_timedelta([3, 90], "s")})
+    for unit in ("s", "ms", "us", "ns"):
+        assert Log.read(frame.astype({"delay": f"timedelta64[{unit}]"})).delays.tolist() == [3, 90]
+    assert Log.read(pa.Table.from_pandas(frame)).delays.tolist() == [3, 90]
+
+
+def test_arms_of_one_name_are_one_arm_and_missing_ones_are_found():
+    assert Log.read({"t": [1, 2, 3], "arm": [0.3, 0.1 + 0.2, 1], "reward": [0, 1, 1]}).names == ("0.3", "1")
+    for missing in (None, float("nan"), pd.NA, " "):
+        with pytest.raises(ValueError, match="row 2 of the frame: the arm is missing"):
+            Log.read({"t": [1, 2, 3], "arm": np.array(["a", missing, "b"], object), "reward": [0, 1, 1]})
+
+
+def test_names_with_lines_in_them_are_read_in_files_of_several_megabytes(tmp_path):
+    arm = "x" * 60
+    rows = "".join(f'{row};"{arm}\n{row % 3}";1\n' for row in range(50_000))
+    log = read(tmp_path, "time;arm;reward\n" + rows)
+    assert log.names == tuple(f"{arm}\n{number}" for number in range(3))
+    np.testing.assert_array_equal(log.arms, np.arange(50_000) % 3)
+    with pytest.raises(ValueError, match="line 5: a reward is missing"):
+        read(tmp_path, 'time;arm;reward\n1;"a\nb";1\n2;c;\n'.replace("2;c", '2;"c\nd"'))
+
+
+def test_trials_of_each_time_may_be_a_column_and_have_the_times_of_the_successes():
+    wide = pd.DataFrame(COUNTS, columns=["a", "b"], dtype=float)
+    assert Log.from_counts(wide, pd.DataFrame({"views": [10, 20, 30]})).trials.tolist() == [10, 10, 20, 20, 30, 30]
+    wide.insert(0, "date", pd.date_range("2026-01-01", periods=3))
+    with pytest.raises(ValueError, match="the times of successes and of trials differ"):
+        Log.from_counts(wide, wide.assign(a=90, b=90)[::-1])

@@ -219,6 +219,15 @@ def test_the_law_is_that_of_the_log():
     assert within.concentration == pytest.approx(20, rel=0.1)
 
 
+@pytest.mark.parametrize("paid", [np.full(50, 500.0), np.full(50, -3.0), np.array([3.0, 0.0]), np.full(10, 0.01)])
+def test_rewards_that_never_vary_make_a_world(paid):
+    n = len(paid)
+    made = Log(np.arange(float(n)), np.arange(n) % 2, paid, ("a", "b")).world()
+    assert np.isfinite(made.means(0)).all()
+    if n > 2:
+        np.testing.assert_allclose(made.means(0), paid[0], rtol=1e-3)
+
+
 def test_a_world_is_plain_data_and_its_law_comes_with_it():
     made = log_of(20 * np.full((2_000, 2), 0.3), law=rewards.Gaussian(scale=2.0)).world(horizon=500)
     again = nsb.worlds.make(json.loads(json.dumps(made.to_dict())))

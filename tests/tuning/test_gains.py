@@ -47,7 +47,7 @@ def test_learning_pays_where_the_best_arm_changes(advice):
     assert 0.2 < fixed.low < fixed.difference < fixed.high < 0.35 + 0.025
     assert "the best fixed arm (0.5" in str(advice)
     assert ", clear" in str(advice)
-    assert "3,000 decisions in 2.08 d" in str(advice)
+    assert "3,000 decisions in 2.1 days" in str(advice)
 
 
 def test_gains_are_those_of_the_histories_that_were_played(log):

@@ -117,6 +117,7 @@ NOT_A_NUMBER = "line {}, column {}: {} is not a number"
     [
         (pd.DataFrame(MEANS).to_csv(index=False), NUMBERED),
         ("0,1\n1,0\n", NUMBERED),  # perhaps the identity
+        ("date,banner,clicks\n2026-03-01 08:00:32,summer,0\n", r"\(--trials\), is read with: ns-mab-gym log"),
         ("1,2,3\n0.5,0.5,0.5\n", "line 1: 1, 2, … may be the numbers of the columns"),
         (FRAME.to_csv(), INDEX),
         (FRAME.to_csv(index_label="round"), CLOCK),

@@ -1,4 +1,4 @@
-"""Which price earns most, where a rival's offer makes buyers careful for a while: `python examples/prices.py`.
+"""Which price earns most, where a rival's offer makes buyers careful for a while: `python scripts/service/prices.py`.
 
 A visitor buys at 9.99, 14.99 or 19.99, or not; the reward is the revenue. Nobody tells the agent when demand changes,
 how often, or what unit revenues have: it is told their range alone.

@@ -1,4 +1,6 @@
-"""Which banner is clicked most, where clicks come hours later and the best banner changes: `python examples/clicks.py`.
+"""Which banner is clicked most, where clicks come hours later and the best banner changes.
+
+Run it with `python scripts/service/clicks.py`.
 
 A visitor who does not click tells nothing: after a day without a click, the decision counts as 0. Every tenth decision
 is made by the holdout, at random, so that what the agent is worth can be read from the same days.

@@ -1,4 +1,4 @@
-"""Which language model answers a request, where models change without notice: `python examples/router.py`.
+"""Which language model answers a request, where models change without notice: `python scripts/service/router.py`.
 
 An answer passes a check or not, and a call has a price: the reward is 1 if it passes, minus the price. In this world
 `large` gets worse silently, `small` becomes cheaper, `large` has an outage, and `new` comes later.
