@@ -150,6 +150,7 @@ HOUSE = Path(ns_mab_gym.__file__).parent
 WRITERS = {
     ("files", "temporary.open('xb')"): "the one place: a new name, which is renamed when the file is complete",
     ("store", "np.savez_compressed(packed"): "into memory",
+    ("file", "np.savez_compressed(packed"): "into memory",
 }
 METHODS = ("write_text", "write_bytes", "tofile", "to_csv", "to_parquet", "to_json", "to_html", "to_pickle")
 FUNCTIONS = ("np.save", "np.savez", "np.savez_compressed", "np.savetxt", "pq.write_table", "shutil.copy", "shutil.move")

@@ -76,6 +76,7 @@ def test_the_largest_bound_is_played(delta):
     """Hoeffding: P(weighted mean + ε < mean) ≤ exp(−2 ε² w²/k) = δ; any real rewards, arms in turn first."""
     agent, played = agents.AFFUCB(K, step=0.01, delta=delta), history(60, seed=2, binary=False)
     assert [agent.act(mask=np.arange(K) >= arm) for arm in range(K)] == [0, 1, 2]
+    agent.pending[:] = 0  # it was only asked
     for arm, reward in [(0, 0.5), (1, 0.25), (2, 1.0), *played]:
         agent.observe(arm, reward)
         if (seen := agent.state.memory.pulls > 0).all():
