@@ -25,6 +25,7 @@ from ns_mab_gym.envs import ENV_IDS
 
 REPORT = "ns_mab_gym/report/templates/"
 LEADERBOARD = "ns_mab_gym/leaderboard/templates/"
+LOG = "ns_mab_gym/logs/templates/"
 # Commands that need no extra, with a word that they print; and arguments for those that need one.
 WITHOUT_EXTRAS = {"agents": "beta-swts", "worlds": "abrupt", "cite": "@article{"}
 WITH_EXTRAS = {
@@ -34,6 +35,8 @@ WITH_EXTRAS = {
     "tune": ["NSBandit-Abrupt-v0", "beta-swts", "--runs", "20"],
     "recommend": ["NSBandit-Abrupt-v0", "--seconds", "1"],
     "diagnose": ["NSBandit-Abrupt-v0"],
+    "log": ["log.csv"],
+    "serve": ["state.sqlite", "--arms", "blue", "green"],
     "train": ["--timesteps", "100"],
     "plot": [],
 }
@@ -48,6 +51,7 @@ def check_files(files: list[str], packages: list[str]) -> None:
     for ending in (".html", ".css", ".js"):
         assert any(name.startswith(REPORT) and name.endswith(ending) for name in files), f"no {ending} in {REPORT}"
     assert f"{LEADERBOARD}leaderboard.html" in files, f"no page in {LEADERBOARD}"
+    assert f"{LOG}log.html" in files, f"no page in {LOG}"
     tests = [name for name in files if "tests/" in name or Path(name).name.startswith(("test_", "conftest"))]
     assert not tests, f"tests in the wheel: {tests}"
 
@@ -93,6 +97,7 @@ def check_commands() -> None:
         done = called(command)
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert word in done.stdout, f"{command} does not print {word!r}:\n{done.stdout}"
+    Path("log.csv").write_text("time,arm,reward\n1,a,0\n2,b,1\n", encoding="utf-8")
     for command, arguments in WITH_EXTRAS.items():
         done = called(command, *arguments)
         told = f"{command} exits with {done.returncode} and says:\n{done.stdout}{done.stderr}"

@@ -157,7 +157,7 @@ VARIANTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "a draw instead of the index": ("switching-ts", {"hazard": "learnt"}),
     "h = Υ/T, informed": ("changepoint-ucb", {}),
 }
-SHORT_RUNS, LONG_RUNS = 24, 8
+SHORT_RUNS, LONG_RUNS = 50, 16
 UNIT = ("Beta rewards", "Gaussian rewards")
 
 
